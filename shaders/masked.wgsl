@@ -1,5 +1,5 @@
-// out[i], ⊥[i] = total(i), generated from a program of scalar ops in masked form. LANES_PER_WORD invocations compute the 32 elements of a word of
-// bits, neighbours at a time, and combine the bits in workgroup memory.
+// out[i], ⊥[i] = total(i), generated from a program of scalar ops in masked form. Eight invocations compute the 32 elements of a word of bits:
+// the first computes elements 0, 8, 16 and 24, so that neighbours read neighbouring elements. They combine the bits in workgroup memory.
 
 struct Params {
     dims: vec4<u32>,

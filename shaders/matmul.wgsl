@@ -1,6 +1,6 @@
 // out[z, i, j] = value(sum over p of a[z, i, p] * b[z, p, j]), with value generated from a program (the epilogue),
 // which `put_two` stores.
-// A fragment matmul_tile_* adds the entry point and the tiling.
+// A fragment matmul_tile_* or matmul_panel adds the entry point and the tiling.
 
 struct Params {
     dims: vec4<u32>,

@@ -141,6 +141,24 @@ fn products_are_left_to_a_library_only_where_there_is_one() {
 }
 
 #[test]
+fn more_rows_than_a_gpu_has_workgroups_for_are_an_error() -> Result<()> {
+    for device in devices(&[1]) {
+        let rows = 64 * 65_536;
+        let tensor = |shape, count| Tensor::from_f32(&device, shape, &vec![2.0; count]).map(Var::constant);
+        let product = ops::matmul(&tensor([rows, 1], rows)?, &tensor([1, 1], 1)?);
+        let got = block_on(product.value().to_f32());
+        if device.info().runs_cpu_path() {
+            assert!(got?.iter().all(|&x| x == 4.0));
+            continue;
+        }
+        let error = got.expect_err("too many rows").to_string();
+        let end = "workgroups in a row, expected at most 65535: use fewer rows at a time, or the device cpu";
+        assert!(error.starts_with("matmul: got sizes for ") && error.ends_with(end), "{error}");
+    }
+    Ok(())
+}
+
+#[test]
 fn an_unknown_device_is_named() {
     let request = Request { device: "tpu".into(), ..Request::default() };
     let error = block_on(Device::open(&request)).err().expect("there is no tpu");

@@ -332,3 +332,18 @@ fn every_optimiser_takes_rate_and_decay_from_the_schedule() -> Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn an_order_that_is_no_permutation_of_the_rows_is_an_error() {
+    let (spec, _) = line(0.0, 0.0);
+    for device in devices(&[1]) {
+        let error = |order: Vec<u32>| {
+            let data = rows(3, [1.0, 1.0], [1.0, 1.0]);
+            let mut trainer = Trainer::new(&device, spec.clone(), halving(), data).expect("a trainer");
+            trainer.shuffle_with(move |_| order.clone());
+            block_on(trainer.epoch(&mut |_| Flow::Continue)).map(|_| ()).expect_err("no order").to_string()
+        };
+        assert_eq!(error(vec![0, 1]), "shuffle: got an order of 2 rows, expected 3");
+        assert_eq!(error(vec![0, 1, 3]), "shuffle: got row 3 in an order, expected rows below 3");
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use meromorph::device::{Case, Field, MATRICES_FEATURE, compose};
+use meromorph::device::{Case, Field, MATRICES_BYTES, MATRICES_FEATURE, compose};
 use meromorph::kernels;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, TypeInner};
@@ -59,7 +59,12 @@ fn problems(source: &str, has_subgroups: bool, case: &Case) -> Vec<String> {
     // Only devices with these matrices run it: they are beyond the portable limits.
     if case.name.ends_with(MATRICES_FEATURE) {
         let outcome = Validator::new(ValidationFlags::all(), Capabilities::all()).validate(&module);
-        return outcome.err().map(|error| told(error.emit_to_string(source))).into_iter().collect();
+        problems.extend(outcome.err().map(|error| error.emit_to_string(source)));
+        let bytes = workgroup_bytes(&module);
+        if bytes > MATRICES_BYTES {
+            problems.push(format!("{bytes} bytes of workgroup memory, for which devices are not asked"));
+        }
+        return problems.into_iter().map(told).collect();
     }
     // Packing half floats is not an optional feature in WebGPU: every device has it.
     let mut capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
@@ -81,6 +86,11 @@ fn literals(source: &str) -> Vec<String> {
     words.filter(is_odd).map(|word| format!("the literal {word}")).collect()
 }
 
+fn workgroup_bytes(module: &Module) -> u32 {
+    let in_workgroup = module.global_variables.iter().filter(|(_, global)| global.space == AddressSpace::WorkGroup);
+    in_workgroup.map(|(_, global)| module.types[global.ty].inner.size(module.to_ctx())).sum()
+}
+
 fn limits(module: &Module) -> Vec<String> {
     let mut problems = Vec::new();
     let [entry] = &module.entry_points[..] else { return vec!["not exactly one entry point".into()] };
@@ -88,8 +98,7 @@ fn limits(module: &Module) -> Vec<String> {
     if entry.name != "main" || invocations > MAX_INVOCATIONS {
         problems.push(format!("{} of {invocations} invocations", entry.name));
     }
-    let in_workgroup = module.global_variables.iter().filter(|(_, global)| global.space == AddressSpace::WorkGroup);
-    let bytes: u32 = in_workgroup.map(|(_, global)| module.types[global.ty].inner.size(module.to_ctx())).sum();
+    let bytes = workgroup_bytes(module);
     if bytes > MAX_WORKGROUP_BYTES {
         problems.push(format!("{bytes} bytes of workgroup memory"));
     }

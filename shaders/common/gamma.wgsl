@@ -14,15 +14,13 @@ fn gamma_value(x: f32) -> f32 {
     let whole = round(select(x, 40.0, x > 40.0));
     let t = select(x, 40.0, x > 40.0) - whole;
     var value = 1.0 / inverse_gamma_near(t);
-    var k = 1.0;
-    while k < whole {
-        value *= t + k;
-        k += 1.0;
+    // Loops count in integers within bounds, so that they end for NaN on every compiler.
+    let end = clamp(i32(whole), -44, 40);
+    for (var k = 1; k < end; k++) {
+        value *= t + f32(k);
     }
-    k = 0.0;
-    while k >= whole {
-        value /= t + k;
-        k -= 1.0;
+    for (var k = 0; k >= end; k--) {
+        value /= t + f32(k);
     }
     return value;
 }
@@ -53,7 +51,7 @@ fn lgamma_above(x: f32) -> f32 {
     }
     var t = x - 2.0;
     var product = 1.0;
-    while t > 1.0 {
+    for (var k = 0; k < 6 && t > 1.0; k++) {
         product *= t + 1.0;
         t -= 1.0;
     }
@@ -73,10 +71,8 @@ fn lgamma_value(x: f32) -> f32 {
 fn polygamma_pole(n: f32, x: f32) -> f32 {
     let r = 1.0 / x;
     var value = r;
-    var k = 1.0;
-    while k <= n {
-        value *= k * r;
-        k += 1.0;
+    for (var k = 1; k <= min(i32(n), 30); k++) {
+        value *= f32(k) * r;
     }
     return value;
 }
@@ -94,10 +90,8 @@ fn polygamma_sum(n: f32, x: f32) -> f32 {
     if n > 0.0 {
         sum = rest + polygamma_pole(n - 1.0, far);
     }
-    var k = steps - 1.0;
-    while k >= 0.0 {
-        sum += polygamma_pole(n, x + k);
-        k -= 1.0;
+    for (var k = min(i32(steps), 35) - 1; k >= 0; k--) {
+        sum += polygamma_pole(n, x + f32(k));
     }
     return sum;
 }

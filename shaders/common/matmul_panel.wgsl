@@ -56,9 +56,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         sum_rows(z, group.y, lane);
         return;
     }
-    let first = 256u * group.y + lane;
-    let end = min(256u * group.y + 256u, params.m);
-    let j = 32u * group.x;
+    let first = ROWS * group.y + lane;
+    let end = min(ROWS * group.y + ROWS, params.m);
+    let j = COLUMNS * group.x;
     // SwiftShader runs both sides of a branch but can skip a loop, so narrow results and short sums have loops of their own.
     let end_single = select(0u, end, params.n <= 4u);
     for (var p = 0u; p < max(params.k, 1u); p += 64u) {

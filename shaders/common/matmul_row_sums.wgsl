@@ -1,6 +1,7 @@
 // The sums of a's rows over p, by the workgroups past the last tile. The operand is stored transposed, so four neighbouring rows are a line.
 @group(0) @binding(3) var<storage, read_write> sums: array<f32>;
 
+// Fragments test it with `&`: naga takes the result of `&&` for one that differs between invocations.
 const SUMS_ROWS: bool = true;
 
 fn sum_rows(z: u32, row: u32, lane: u32) {

@@ -25,8 +25,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         sum_rows(z, group.y, lane);
         return;
     }
-    let i = 32u * group.y + 16u * (lane / 4u);
-    let j = 64u * group.x + 4u * (lane % 4u);
+    let i = ROWS * group.y + 16u * (lane / 4u);
+    let j = COLUMNS * group.x + 4u * (lane % 4u);
     var r0 = mat4x4<f32>();
     var r1 = mat4x4<f32>();
     var r2 = mat4x4<f32>();

@@ -25,8 +25,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         sum_rows(z, group.y, lane);
         return;
     }
-    let row = 64u * group.y;
-    let column = 64u * group.x;
+    let row = ROWS * group.y;
+    let column = COLUMNS * group.x;
     let i = 4u * (lane / 8u);
     let tx = lane % 8u;
     // Rows i + 0..4 and 32 + i + 0..4; columns 4 tx.. and 32 + 4 tx...

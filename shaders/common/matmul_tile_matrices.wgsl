@@ -64,7 +64,6 @@ fn put_matrix(sums: coop_mat16x16<f32, C>, z: u32, i: u32, j: u32, lane: u32) {
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lane: u32) {
     let z = group.z;
-    // Not `&&`, whose result naga takes for one that differs between invocations.
     if SUMS_ROWS & (COLUMNS * group.x >= params.n) {
         sum_rows(z, group.y, lane);
         return;

@@ -1,7 +1,8 @@
 //! What an adapter is and what it offers.
 
+use super::encode::add_subgroups;
 use super::webgpu::ENTRY;
-use super::{Execution, Info, Tiles, subgroups};
+use super::{Execution, Info, Request, Tiles, subgroups, switches, timestamps};
 
 /// Whether it is a GPU implemented in software.
 pub(super) fn is_software(adapter: &wgpu::Adapter) -> bool {
@@ -34,12 +35,13 @@ pub(super) fn describe(adapter: &wgpu::Adapter) -> Info {
     let features = known.iter().filter(|(bit, _)| features.contains(*bit)).map(|(_, name)| *name);
     let features = features.chain(has_matrices(adapter).then_some(MATRICES_FEATURE)).map(String::from).collect();
     let tiles = tiles(&info.name, info.device_type);
+    let switches = switches::suffix(&[switches::GENERIC, switches::CHECKED]);
     let subgroup = subgroups::lanes(&info, adapter.features().contains(wgpu::Features::SUBGROUP));
     let name = if info.name.is_empty() { "browser WebGPU adapter".to_owned() } else { info.name };
     Info {
         device: ENTRY.name,
         name,
-        driver: format!("{:?} {}", info.backend, info.driver_info).trim_end().to_owned(),
+        driver: format!("{:?} {}", info.backend, info.driver_info).trim_end().to_owned() + &switches,
         execution: Execution::Shaders,
         tiles,
         is_software: is_software(adapter),
@@ -55,10 +57,10 @@ pub(super) fn describe(adapter: &wgpu::Adapter) -> Info {
 pub const MATRICES_FEATURE: &str = "matrices";
 
 /// Workgroup memory that kernels with such matrices take.
-const MATRICES_BYTES: u32 = 28_672;
+pub const MATRICES_BYTES: u32 = 28_672;
 
 /// Whether kernels may use cooperative matrices. Theirs count on subgroups of 32 lanes.
-pub(super) fn has_matrices(adapter: &wgpu::Adapter) -> bool {
+fn has_matrices(adapter: &wgpu::Adapter) -> bool {
     let needed = wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX | wgpu::Features::SHADER_F16;
     let wgpu::AdapterInfo { subgroup_min_size: least, subgroup_max_size: most, .. } = adapter.get_info();
     let is_fitting = |found: &wgpu::CooperativeMatrixProperties| {
@@ -70,4 +72,28 @@ pub(super) fn has_matrices(adapter: &wgpu::Adapter) -> bool {
         && adapter.limits().max_compute_workgroup_storage_size >= MATRICES_BYTES
         && adapter.features().contains(needed)
         && adapter.cooperative_matrix_properties().iter().any(is_fitting)
+}
+
+/// How its device is opened: with all that it has and kernels use, as far as the request allows.
+pub(super) fn descriptor(adapter: &wgpu::Adapter, request: &Request) -> wgpu::DeviceDescriptor<'static> {
+    let mut descriptor = wgpu::DeviceDescriptor {
+        label: Some("meromorph"),
+        required_features: adapter.features() & wgpu::Features::SHADER_F16,
+        required_limits: adapter.limits(),
+        ..wgpu::DeviceDescriptor::default()
+    };
+    if request.subgroups {
+        add_subgroups(adapter, &mut descriptor);
+        if has_matrices(adapter) {
+            descriptor.required_features |= wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
+            #[allow(unsafe_code, reason = "wgpu marks what it calls experimental as unsafe")]
+            // SAFETY: `has_matrices` has seen that the adapter has the only shapes that kernels use.
+            let experimental_features = unsafe { wgpu::ExperimentalFeatures::enabled() };
+            descriptor.experimental_features = experimental_features;
+        }
+    }
+    if request.timestamps {
+        descriptor.required_features |= adapter.features() & timestamps::FEATURES;
+    }
+    descriptor
 }

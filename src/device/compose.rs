@@ -55,11 +55,6 @@ fn replaced(text: &str, field: &str, by: &str) -> String {
     made
 }
 
-/// Whether no sizes are compiled in, so that one compilation serves all models.
-pub(super) fn is_generic() -> bool {
-    std::env::var_os("MERO_GENERIC").is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -66,7 +66,7 @@ pub(super) struct Pipelines {
 
 impl Pipelines {
     /// Browsers keep checks of their own.
-    pub(super) fn of(_info: &Info) -> Self {
+    pub(super) fn new(_is_checked: bool) -> Self {
         Self::default()
     }
 

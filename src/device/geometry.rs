@@ -76,10 +76,10 @@ impl Device {
         all[usize::from(rows >= MANY_ROWS)]
     }
 
-    /// Sets the geometry of batches of so many rows, and of similar ones, for what is recorded from now on.
-    pub fn set_geometry(&self, rows: usize, geometry: Geometry) {
+    /// Sets the geometry of batches of so many rows, and of similar ones, for what is recorded from now on; `None` if it should be measured first.
+    pub fn set_geometry(&self, rows: usize, geometry: Option<Geometry>) {
         let Chosen(mut all) = self.0.geometries.get();
-        all[usize::from(rows >= MANY_ROWS)] = Some(geometry);
+        all[usize::from(rows >= MANY_ROWS)] = geometry;
         self.0.geometries.set(Chosen(all));
     }
 }

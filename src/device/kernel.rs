@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::product::Product;
 use super::recording::Dispatch;
+use crate::error::{Error, Result};
 use crate::host::ThreadPool;
 
 /// A kernel: device code, CPU path, how many groups it needs and what it costs.
@@ -213,6 +214,20 @@ macro_rules! params {
             }
         }
     };
+}
+
+/// Most workgroups of a launch in one dimension, on every GPU.
+const MOST_GROUPS: u32 = 65_535;
+
+/// Errors if a launch has too many workgroups for a GPU.
+pub(super) fn check_grid(kernel: &Kernel, grid: [u32; 3]) -> Result<()> {
+    let found = grid.into_iter().find(|&groups| groups > MOST_GROUPS);
+    found.map_or(Ok(()), |groups| {
+        Err(Error::device(format!(
+            "{}: got sizes for {groups} workgroups in a row, expected at most {MOST_GROUPS}: use fewer rows at a time, or the device cpu",
+            kernel.name
+        )))
+    })
 }
 
 /// Workgroups for `items` units of work, in two dimensions if there are more than 65,535, the limit of one dimension.

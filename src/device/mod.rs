@@ -29,6 +29,7 @@ mod request;
 mod signal;
 mod source;
 mod subgroups;
+mod switches;
 mod table;
 mod tag;
 mod timed;
@@ -45,7 +46,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
-pub use adapter::MATRICES_FEATURE;
+pub use adapter::{MATRICES_BYTES, MATRICES_FEATURE};
 pub use compose::{compose, compose_sized};
 pub use geometry::{Geometries, Geometry, MANY_ROWS};
 pub use halves::Halves;

@@ -7,13 +7,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use super::adapter::{MATRICES_FEATURE, describe, has_matrices, is_software, tiles};
-use super::compose::{compose, compose_sized, is_generic};
-use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, add_subgroups, full_name, has_subgroups, wait};
-use super::kernel::{Kernel, SharedBody};
+use super::adapter::{MATRICES_FEATURE, describe, descriptor, is_software, tiles};
+use super::compose::{compose, compose_sized};
+use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, full_name, has_subgroups, wait};
+use super::kernel::{Kernel, SharedBody, check_grid};
 use super::recording::Memory;
 use super::signal::Signal;
 use super::subgroups::{self, PROBED};
+use super::switches::{self, is_set};
 use super::table::{Entry, Opening, Soon};
 use super::{Backend, BoundCommand, Info, Prepared, Region, Timings, timestamps};
 use crate::error::{Error, Result};
@@ -30,7 +31,7 @@ pub(super) struct WebGpu {
     info: Info,
     device: wgpu::Device,
     queue: wgpu::Queue,
-    /// Whether sizes are compiled in: where it was measured, on hardware with Vulkan. On software, compiling takes longer than is gained.
+    /// Whether sizes are compiled in.
     takes_sizes: bool,
     /// Indexed by `Memory`; `None` is free.
     blocks: RefCell<Vec<Option<wgpu::Buffer>>>,
@@ -72,27 +73,8 @@ impl WebGpu {
                 Some(info) => format!("device \"webgpu\": the only adapter is software ({}); choose it with the device name \"webgpu\"", info.name),
             })
         })?;
-        let mut descriptor = wgpu::DeviceDescriptor {
-            label: Some("meromorph"),
-            required_features: adapter.features() & wgpu::Features::SHADER_F16,
-            required_limits: adapter.limits(),
-            ..wgpu::DeviceDescriptor::default()
-        };
-        if request.subgroups && has_matrices(&adapter) {
-            descriptor.required_features |= wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
-            #[allow(unsafe_code, reason = "wgpu marks what it calls experimental as unsafe")]
-            // SAFETY: `has_matrices` has seen that the adapter has the only shapes that kernels use.
-            let experimental_features = unsafe { wgpu::ExperimentalFeatures::enabled() };
-            descriptor.experimental_features = experimental_features;
-        }
         let refused = |error| Error::device(format!("device \"webgpu\" refused to open: {error}"));
-        if request.subgroups {
-            add_subgroups(&adapter, &mut descriptor);
-        }
-        if request.timestamps {
-            descriptor.required_features |= adapter.features() & timestamps::FEATURES;
-        }
-        let (device, queue) = adapter.request_device(&descriptor).await.map_err(refused)?;
+        let (device, queue) = adapter.request_device(&descriptor(&adapter, request)).await.map_err(refused)?;
         let trouble = Arc::new(Mutex::new(None));
         let (uncaptured, lost) = (trouble.clone(), trouble.clone());
         device.on_uncaptured_error(Arc::new(move |error| note(&uncaptured, error.to_string())));
@@ -102,15 +84,19 @@ impl WebGpu {
             info.tiles = tiles(&name, adapter.get_info().device_type);
             info.name = name;
         }
-        info.features.retain(|feature| request.subgroups || feature != MATRICES_FEATURE);
         let about = adapter.get_info();
         info.subgroup = subgroups::lanes(&about, has_subgroups(&device));
-        let takes_sizes = about.backend == wgpu::Backend::Vulkan && !info.is_software && !is_generic();
-        let pipelines = Pipelines::of(&info);
+        // Where it was measured and drivers guard buffers themselves. On software, both cost more than they gain.
+        let is_vulkan_gpu = about.backend == wgpu::Backend::Vulkan && !info.is_software;
+        let takes_sizes = is_vulkan_gpu && !is_set(switches::GENERIC);
+        let pipelines = Pipelines::new(!is_vulkan_gpu || is_set(switches::CHECKED));
         let mut opened = Self { info, device, queue, takes_sizes, blocks: RefCell::default(), pipelines, trouble };
         if opened.info.subgroup > 1 && !opened.are_subgroups_right().await {
             opened.info.subgroup = 1;
         }
+        // Theirs are subgroups of 32 neighbouring lanes.
+        let has_matrices = opened.info.subgroup > 1;
+        opened.info.features.retain(|feature| has_matrices || feature != MATRICES_FEATURE);
         Ok(opened)
     }
 
@@ -144,6 +130,7 @@ impl WebGpu {
     fn encode(&self, encoded: &mut Encoded, command: BoundCommand, uniforms: &wgpu::Buffer, at: u64) -> Result<()> {
         match command {
             BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
+                check_grid(kernel, grid)?;
                 let counts = [inputs.len(), outputs.len()];
                 let source = self.source(kernel, body.as_ref(), &params);
                 let buffers = self.bindings(inputs.into_iter().chain(outputs))?;

@@ -10,7 +10,7 @@ use super::step::Plans;
 use super::trainer::Trainer;
 use super::validation::{figure_offset, validation};
 use crate::device::{Command, View};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::host;
 use crate::kernels::optimise::{Limit, STATE, UpdateState};
 use crate::optim::{Moment, ScheduleShape};
@@ -99,7 +99,7 @@ impl Trainer {
         self.plans.turn_to(loss, &setup, &self.state)?;
         let order = match &self.sampler {
             Some(sampler) => sampler.draw(self.settings.seed, epoch),
-            None => (self.shuffle)(epoch),
+            None => permutation((self.shuffle)(epoch), data.train.rows(data.targets))?,
         };
         let words = batches::epoch_words(&self.settings, &self.groups, self.steps, &self.progress, &order);
         self.device.write(&self.state.order, 0, &words)
@@ -279,5 +279,16 @@ impl Trainer {
         let control = self.device.read(&self.state.control.view()).await?;
         let before = control[0] as usize % 2;
         Ok([before, 1 - before].map(|copy| UpdateState::read(&words[STATE * copy..])))
+    }
+}
+
+/// An order of all rows. Errors if it is none: kernels use it as it is.
+fn permutation(order: Vec<u32>, rows: usize) -> Result<Vec<u32>> {
+    if order.len() != rows {
+        return Err(Error::usage(format!("shuffle: got an order of {} rows, expected {rows}", order.len())));
+    }
+    match order.iter().find(|&&row| row as usize >= rows) {
+        Some(row) => Err(Error::usage(format!("shuffle: got row {row} in an order, expected rows below {rows}"))),
+        None => Ok(order),
     }
 }

@@ -54,7 +54,7 @@ pub(super) async fn choose(device: &Device, rows: usize) -> Result<()> {
         }
         None => Geometry::DEFAULT,
     };
-    device.set_geometry(rows, geometry);
+    device.set_geometry(rows, Some(geometry));
     Ok(())
 }
 
@@ -72,10 +72,21 @@ pub async fn measured(device: &Device, rows: usize) -> Result<Vec<(Geometry, f64
             "geometry: device \"{device}\" ({name}) splits batches in one way: expected a GPU that is not implemented in software"
         )));
     }
-    let before = device.geometry(rows);
-    let found = timed(device, rows).await;
-    device.set_geometry(rows, before);
-    found
+    let _kept = Kept { device, rows, geometry: device.known_geometry(rows) };
+    timed(device, rows).await
+}
+
+/// Gives a device its geometry back, also if a search is given up.
+struct Kept<'d> {
+    device: &'d Device,
+    rows: usize,
+    geometry: Option<Geometry>,
+}
+
+impl Drop for Kept<'_> {
+    fn drop(&mut self) {
+        self.device.set_geometry(self.rows, self.geometry);
+    }
 }
 
 async fn timed(device: &Device, rows: usize) -> Result<Vec<(Geometry, f64)>> {
@@ -86,11 +97,11 @@ async fn timed(device: &Device, rows: usize) -> Result<Vec<(Geometry, f64)>> {
         if geometry.is_held && !holds(device.info(), &spec, geometry) {
             continue;
         }
-        device.set_geometry(rows, geometry);
+        device.set_geometry(rows, Some(geometry));
         match warmed_up(device, &spec, batch).await {
             Ok(trainer) => trainers.push((geometry, trainer, f64::INFINITY)),
             Err(error) if trainers.is_empty() => return Err(error),
-            // What a driver cannot compile is not tried further.
+            // What cannot be compiled for a GPU is not tried further. WebGPU reports that later, from a window.
             Err(_) => {}
         }
     }
@@ -144,10 +155,14 @@ pub fn best(timed: &[(Geometry, f64)]) -> Geometry {
 /// The file of geometries that were measured: a line for each adapter with its driver, this version, and a class of batches.
 const FILE: &str = "geometry.txt";
 
+/// Counts changes to the kernels of a step that make what was measured before worthless.
+const REVISION: u32 = 2;
+
 /// What a line begins with.
 fn key(info: &Info, rows: usize) -> String {
     let class = ["few rows", "many rows"][usize::from(rows >= MANY_ROWS)];
-    format!("{} | {} | {} | {} | {class} | ", info.device, info.name, info.driver, env!("CARGO_PKG_VERSION"))
+    let version = concat!(env!("CARGO_PKG_VERSION"), "-");
+    format!("{} | {} | {} | {version}{REVISION} | {class} | ", info.device, info.name, info.driver)
 }
 
 fn cached(info: &Info, rows: usize) -> Option<Geometry> {

@@ -156,6 +156,7 @@ impl Trainer {
     }
 
     /// Replaces the order of the training rows: `shuffle(epoch)`, called once per epoch, returns a permutation of them.
+    /// The run errors if it returns another number of rows, or one that is not there.
     pub fn shuffle_with(&mut self, shuffle: impl Fn(usize) -> Vec<u32> + 'static) {
         self.shuffle = Box::new(shuffle);
     }

@@ -185,6 +185,12 @@ template <class... A, size_t... At> static void call(void (*kernel)(A...), std::
 }
 template <class... A> static void call(void (*kernel)(A...)) { call(kernel, std::index_sequence_for<A...>()); }
 
+// An index outside an array: no kernel may have one.
+[[noreturn]] static unsigned outside(unsigned index, unsigned count) {
+    fprintf(stderr, "a kernel takes item %u of an array of %u\n", index, count);
+    abort();
+}
+
 }  // namespace host
 
 static void __syncthreads() { host::wait_at(host::State::AtBlockBarrier); }

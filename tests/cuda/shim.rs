@@ -58,9 +58,34 @@ struct Loaded {
 #[repr(C, align(256))]
 struct Line([u32; 64]);
 
+/// What a printed kernel does at an index outside an array.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Outside {
+    /// Reads or writes there, as on a GPU by default.
+    Unguarded,
+    /// Takes the last item.
+    Clamped,
+    /// Ends the test.
+    Aborts,
+}
+
+impl Outside {
+    fn guards(self) -> Guards {
+        if self == Self::Unguarded { Guards::None } else { Guards::Indices }
+    }
+
+    /// The prelude, in which `inside` has the choice between the last item and the end.
+    fn prelude(self) -> String {
+        let clamps = "{ return i < count ? i : count - (count != 0u); }";
+        let aborts = "{ return i < count ? i : host::outside(i, count); }";
+        assert!(PRELUDE.contains(clamps), "the prelude has another `inside`");
+        if self == Self::Aborts { PRELUDE.replace(clamps, aborts) } else { PRELUDE.to_owned() }
+    }
+}
+
 /// The kernels compiled so far.
 pub(crate) struct Kernels {
-    guards: Guards,
+    outside: Outside,
     loaded: RefCell<HashMap<Wanted, Loaded>>,
     /// They stay loaded as long as their entries may be called.
     libraries: RefCell<Vec<Library>>,
@@ -105,9 +130,9 @@ struct Steps(Vec<Work>);
 impl Prepared for Steps {}
 
 impl Kernels {
-    pub(crate) fn new(guards: Guards) -> Rc<Self> {
+    pub(crate) fn new(outside: Outside) -> Rc<Self> {
         Rc::new(Self {
-            guards,
+            outside,
             loaded: RefCell::default(),
             libraries: RefCell::default(),
             files: Cell::new(0),
@@ -143,15 +168,15 @@ impl Kernels {
         let number = self.files.replace(self.files.get() + 1);
         let name = format!("cuda_{}_{:x}_{number}", std::process::id(), std::ptr::from_ref(self).addr());
         let stem = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let mut text = format!("{SHIM}\n{PRELUDE}\n");
+        let mut text = format!("{SHIM}\n{}\n", self.outside.prelude());
         let mut printed = Vec::new();
         for (at, &wanted) in all.iter().enumerate() {
             let kernel = match &wanted[..] {
-                [one] => print(&one.text, one.form(self.guards)),
+                [one] => print(&one.text, one.form(self.outside.guards())),
                 several => {
                     let member = |one: &Source| Member {
                         source: one.text.clone(),
-                        form: one.form(self.guards),
+                        form: one.form(self.outside.guards()),
                         groups: one.groups,
                     };
                     let members: Vec<_> = several.iter().map(member).collect();

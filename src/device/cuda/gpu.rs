@@ -13,7 +13,7 @@ use cudarc::driver::result::{device, free_sync, function, malloc_sync, module};
 use cudarc::driver::sys::{self, CUdevice_attribute, CUdeviceptr};
 use cudarc::driver::{CudaContext, CudaStream, DriverError};
 
-use super::super::kernel::{Kernel, SharedBody};
+use super::super::kernel::{Kernel, SharedBody, check_grid};
 use super::super::recording::Memory;
 use super::super::table::{Entry, Opening, Soon};
 use super::super::timed::Timings;
@@ -23,7 +23,8 @@ use super::launch::{Bound, Command, Launch, Loaded, Steps};
 use super::library::Library;
 use super::print::{self, Form, Guards, Printed};
 use super::staging::Staging;
-use crate::device::compose::{compose, compose_sized, is_generic};
+use crate::device::compose::{compose, compose_sized};
+use crate::device::switches::{self, is_set};
 use crate::error::{Error, Result};
 
 pub(in crate::device) static ENTRY: Entry = Entry {
@@ -38,6 +39,10 @@ pub(in crate::device) static ENTRY: Entry = Entry {
 /// The result of a call of the driver.
 pub(super) type DriverResult<T> = std::result::Result<T, DriverError>;
 
+/// A switch: kernels that never leave their buffers.
+const CHECKED: &str = "MERO_CUDA_CHECKED";
+/// A switch: a step as one kernel.
+const WHOLE: &str = "MERO_CUDA_WHOLE";
 /// Lanes of a warp.
 const WARP: u32 = 32;
 /// Shared memory of a block that every kernel may have without opting in.
@@ -78,18 +83,12 @@ impl Cuda {
         if !request.subgroups {
             info.subgroup = 1;
         }
-        // Part of what is remembered of this GPU.
-        for name in ["MERO_CUDA_CHECKED", "MERO_CUDA_WHOLE", "MERO_GENERIC"] {
-            if std::env::var_os(name).is_some() {
-                info.driver += &format!(", {name}");
-            }
-        }
-        let is_set = |name| std::env::var_os(name).is_some();
-        let guards = if is_set("MERO_CUDA_CHECKED") { Guards::Indices } else { Guards::None };
-        let is_generic = is_generic();
+        info.driver += &switches::suffix(&[CHECKED, WHOLE, switches::GENERIC]);
+        let guards = if is_set(CHECKED) { Guards::Indices } else { Guards::None };
+        let is_generic = is_set(switches::GENERIC);
         let is_able =
             context.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH).map_err(refused)? != 0;
-        let makes_wholes = is_set("MERO_CUDA_WHOLE");
+        let makes_wholes = is_set(WHOLE);
         if makes_wholes && (is_generic || !is_able) {
             let why = if is_generic {
                 "got MERO_GENERIC as well, expected one of the two"
@@ -201,6 +200,7 @@ impl Cuda {
                 Command::Product { library, product, places }
             }
             BoundCommand::Dispatch { kernel, body, params, grid, inputs, outputs, .. } => {
+                check_grid(kernel, *grid)?;
                 let loaded = self.kernel(kernel, body.as_ref(), params)?;
                 Command::Launch(Launch::new(loaded, *grid, &[self.bound(inputs.iter().chain(outputs), params)]))
             }

@@ -34,7 +34,7 @@ pub(super) struct Lines {
     pub is_turned: bool,
 }
 
-/// What the device takes an operand's memory for.
+/// The type of an operand's memory in WGSL.
 #[derive(Clone, Copy)]
 pub(super) enum Words {
     Floats,

@@ -96,7 +96,7 @@ impl Tile {
         batch.saturating_mul(m.div_ceil(self.rows)).saturating_mul(n.div_ceil(self.columns))
     }
 
-    /// What a module with it begins with: directives, and the constants of its fragment. Lines of halves are staged as they are stored.
+    /// The directives and constants that come before its fragment. Lines of halves are staged as they are stored.
     pub(super) fn head(&self, [a, b]: [Lines; 2]) -> String {
         let Self { rows, columns, workgroup, .. } = *self;
         let (mut directives, mut sizes) = ("", vec![("ROWS", rows), ("COLUMNS", columns), ("WORKGROUP", workgroup)]);
