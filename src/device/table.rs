@@ -1,5 +1,5 @@
 //! The list of devices. `auto`, the command's `--device`, `mero devices` and the JavaScript option `device` all read it. A new device is one file with
-//! an `Entry`, and one word here.
+//! an `Entry`, and one word in `DEVICES` of `mod.rs`.
 
 use std::future::Future;
 use std::pin::Pin;

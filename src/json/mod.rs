@@ -1,5 +1,5 @@
 //! JSON: a value with its text, and records whose fields are named once. The engine's files need little JSON, so this module is a tenth
-//! of the size of derived conversions in the browser build (docs/ARCHITECTURE.md).
+//! of the size of derived conversions in the browser build (docs/PERFORMANCE.md).
 
 mod bridge;
 mod parse;

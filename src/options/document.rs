@@ -12,7 +12,9 @@ pub fn typescript<T>(table: &Table<T>) -> String {
         let default = entry.default_text(Naming::JavaScript);
         let default = if default.is_empty() { String::new() } else { format!(" Default: {default}.") };
         let range = match &entry.kind {
-            Kind::Number(_) | Kind::Whole { .. } => format!(" {}.", capitalised(&described(&entry.kind))),
+            Kind::Number(_) | Kind::Whole { .. } => {
+                format!(" {}.", capitalised(&described(&entry.kind, Naming::JavaScript)))
+            }
             _ => String::new(),
         };
         let doc = Naming::JavaScript.filled(entry.doc);
@@ -46,7 +48,7 @@ pub fn markdown<T>(table: &Table<T>, naming: Naming) -> String {
     for group in table.groups {
         let _ = writeln!(out, "\n**{}**\n\n| option | type | default | |\n| --- | --- | --- | --- |", group.title);
         for entry in group.entries {
-            let (name, kind) = (naming.shown(entry.name), described(&entry.kind));
+            let (name, kind) = (naming.shown(entry.name), described(&entry.kind, naming));
             let (default, doc) = (entry.default_text(naming), naming.filled(entry.doc));
             let row = [format!("`{name}`"), kind, default, doc].map(|cell| cell.replace('|', "\\|"));
             let _ = writeln!(out, "| {} |", row.join(" | "));
@@ -56,7 +58,7 @@ pub fn markdown<T>(table: &Table<T>, naming: Naming) -> String {
 }
 
 /// Type and range in a few words.
-fn described(kind: &Kind) -> String {
+fn described(kind: &Kind, naming: Naming) -> String {
     let names =
         |names: Vec<(&str, &str)>| names.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match kind {
@@ -70,8 +72,13 @@ fn described(kind: &Kind) -> String {
         Kind::Texts => "names".into(),
         Kind::Wholes { length: None } => "whole numbers ≥ 1".into(),
         Kind::Wholes { length: Some(length) } => format!("{length} whole numbers"),
-        Kind::Fields { names: None, example: [name, value], .. } => format!("named values such as `{name}: {value}`"),
-        Kind::Fields { names: Some(all), .. } => format!("values of {}", names(all())),
+        Kind::Fields { names: all, example: [name, value], .. } => {
+            let example = match naming {
+                Naming::Command => format!("`{name}={value}`, as often as needed"),
+                Naming::JavaScript | Naming::Rust => format!("named values such as `{name}: {value}`"),
+            };
+            all.map_or(example.clone(), |all| format!("{example}; names: {}", names(all())))
+        }
     }
 }
 

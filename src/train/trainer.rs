@@ -155,8 +155,7 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// Replaces the order of the training rows: `shuffle(epoch)`, called once per epoch, returns a permutation of them.
-    /// The run errors if it returns another number of rows, or one that is not there.
+    /// Replaces the order of the training rows: `shuffle(epoch)`, called once per epoch, returns a permutation of them, else the epoch errors.
     pub fn shuffle_with(&mut self, shuffle: impl Fn(usize) -> Vec<u32> + 'static) {
         self.shuffle = Box::new(shuffle);
     }

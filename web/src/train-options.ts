@@ -125,7 +125,7 @@ export interface EngineOptions {
   threshold?: "angle" | "denominator";
   /** Stop when fewer validation rows than this share have a value in three epochs in a row. Number in [0, 1]. */
   minCoverage?: number;
-  /** Weights of the terms of the loss; FROM..TO@FIRST..LAST moves a weight between two epochs. Default: chordal 1. */
+  /** Weights of the terms of the loss; FROM..TO@FIRST..LAST moves a weight between two epochs. Default: 1 for chordal. */
   term?: Partial<Record<"implicit" | "chordal" | "decoded" | "margin" | "sign" | "bottom" | "finite" | "coverage", number | string>>;
   /** Raise the weight of the coverage term while fewer validation rows than this share have a value, and lower it while more have. Number in [0, 1]. */
   holdCoverage?: number;

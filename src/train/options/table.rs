@@ -305,7 +305,7 @@ const POLES: &[Entry<TrainOptions>] = &[
         "Weights of the terms of the loss; FROM..TO@FIRST..LAST moves a weight between two epochs",
     )
     .needs(has_poles, WITH_HEAD)
-    .default("chordal 1")
+    .default("1 for chordal")
     .try_set(term),
     option(
         "hold_coverage",
