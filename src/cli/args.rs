@@ -7,13 +7,13 @@ use pollster::block_on;
 
 use super::progress::Progress;
 use super::{Answer, Failure};
-use crate::device::{self, Geometries, Geometry, Products, Request};
+use crate::device::{self, Geometries, Geometry, Info, Products, Request};
 use crate::error::hint;
 use crate::host;
 use crate::io::{Format, Header, Table, tensors};
 use crate::options::names;
 use crate::readers::{check_bytes, read_table, unpack};
-use crate::train::Trainer;
+use crate::train::{Trainer, geometry};
 use crate::{Device, Error, Result};
 
 /// The device that runs the work.
@@ -127,7 +127,15 @@ impl Hardware {
 }
 
 /// Finds out how a GPU splits the batches of a run, if the user did not say.
-pub(super) fn choose_geometry(trainer: &mut Trainer) -> Answer {
+pub(super) fn choose_geometry(trainer: &mut Trainer, hardware: &Hardware) -> Answer {
+    let given = hardware.geometry.as_str();
+    if ![MEASURED, DEFAULT].contains(&given) && !geometry::matters(trainer) {
+        let Info { device, name, .. } = trainer.device().info();
+        return Err(Failure::usage(format!(
+            "geometry: got {given}, which has no effect on the {} step on {device} ({name}): expected the fused step on a GPU that is not implemented in software",
+            trainer.step_kind().name()
+        )));
+    }
     let is_new = trainer.device().known_geometry(trainer.settings().batch).is_none();
     let _progress = is_new.then(|| Progress::open("measuring the GPU"));
     Ok(block_on(trainer.choose_geometry())?)

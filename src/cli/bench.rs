@@ -92,8 +92,10 @@ struct Common {
     json: bool,
 }
 
-/// More than anyone can wait for.
+/// More steps, or windows of them, than anyone can wait for.
 const MOST_WINDOWS: usize = 1_000_000;
+/// More blocks than a model that is of use.
+const MOST_BLOCKS: usize = 10_000;
 
 pub(super) fn run(args: &Args) -> Answer {
     let sizes = match &args.what {
@@ -107,8 +109,10 @@ pub(super) fn run(args: &Args) -> Answer {
     if sizes.contains(&0) {
         return Err(Failure::usage("steps, rows, size, n and windows must be at least 1"));
     }
-    if sizes[2] > MOST_WINDOWS {
-        return Err(Failure::usage(format!("windows is {}, wanted at most {MOST_WINDOWS}", sizes[2])));
+    for (name, count) in [("steps", sizes[1]), ("windows", sizes[2])] {
+        if count > MOST_WINDOWS {
+            return Err(Failure::usage(format!("{name}: got {count}, expected at most {MOST_WINDOWS}")));
+        }
     }
     match &args.what {
         What::Mlp(args) => mlp(args),
@@ -165,7 +169,7 @@ fn mlp(args: &Mlp) -> Answer {
     let spec = if args.deep > 0 { deep(&options, args.deep)? } else { options.spec(5, 1) };
     let data = Data { inputs: 5, targets: y.len() / rows, train: Examples { x, y }, ..Data::default() };
     let mut trainer = Trainer::new(&device, spec, config, data)?;
-    choose_geometry(&mut trainer)?;
+    choose_geometry(&mut trainer, &args.common.hardware)?;
     let flops = trainer.step_summary().cost.flops as f64;
     let kind = trainer.step_kind().name();
     let times = windows(args.common.windows, || {
@@ -198,6 +202,9 @@ fn mlp(args: &Mlp) -> Answer {
 fn deep(options: &TrainOptions, blocks: usize) -> Answer<Spec> {
     if options.head.is_some() {
         return Err(Failure::usage("--deep takes a linear head"));
+    }
+    if blocks > MOST_BLOCKS {
+        return Err(Failure::usage(format!("deep: got {blocks}, expected at most {MOST_BLOCKS}")));
     }
     let width = options.hidden().first().copied().unwrap_or(64);
     let plain = TrainOptions { hidden: Some(vec![width]), ..options.clone() }.spec(5, 1);

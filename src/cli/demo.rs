@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
     let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?;
-    choose_geometry(&mut trainer)?;
+    choose_geometry(&mut trainer, &args.hardware)?;
     let origin = Origin { choice: options.choice, ..Origin::default() };
     let (is_json, out) = (args.output.json, args.output.out.clone());
     let (has_checkpoint, judging) = (false.into(), Judging::default());

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 
 use clap::Command;
+use clap::error::{ContextKind, ContextValue};
 
 use crate::error::similar;
 
@@ -84,12 +85,25 @@ fn is_negative(text: &str) -> bool {
     number.starts_with(|c: char| c.is_ascii_digit() || c == '.') || ["inf", "infinity", "nan"].contains(&&*number)
 }
 
-/// A message of clap without its first word, in plain words.
-pub(super) fn message(error: &clap::Error, root: &Command) -> String {
+/// A message of clap about `words` without its first word, in plain words.
+pub(super) fn message(error: &clap::Error, root: &Command, words: &[OsString]) -> String {
+    if let Some(conflict) = conflict(error, words) {
+        return conflict;
+    }
     let text = error.render().to_string();
     let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
     // The standard library's words for a text that is not a whole number.
     guessed(message.replace("invalid digit found in string", "expected a whole number of at least 0"), root)
+}
+
+/// The message about an option that conflicts with a group of others: clap lists them all, this names those that are given.
+fn conflict(error: &clap::Error, words: &[OsString]) -> Option<String> {
+    let Some(ContextValue::Strings(others)) = error.get(ContextKind::PriorArg) else { return None };
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let name = |text: &str| text.split([' ', '=']).next().unwrap_or_default().to_owned();
+    let given: Vec<String> = words.iter().map(|word| name(&word.to_string_lossy())).collect();
+    let others: Vec<String> = others.iter().map(|other| name(other)).filter(|other| given.contains(other)).collect();
+    (!others.is_empty()).then(|| format!("{} cannot be used with {}", name(option), others.join(", ")))
 }
 
 /// The message about an unknown command with a guess, which clap does not add to `mero help trian`.

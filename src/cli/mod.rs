@@ -229,7 +229,7 @@ fn run(line: Line, is_json: bool) -> (String, Answer) {
 
 /// Parses the words, whose command is `name`, and runs the command.
 fn parsed(words: Vec<OsString>, name: String, is_json: bool, root: &clap::Command) -> (String, Answer) {
-    match Cli::try_parse_from(words) {
+    match Cli::try_parse_from(&words) {
         Ok(Cli { general, command }) => {
             progress::want(!is_json && !general.quiet);
             let (name, answer) = command.run();
@@ -240,7 +240,7 @@ fn parsed(words: Vec<OsString>, name: String, is_json: bool, root: &clap::Comman
             console::say_help(&if color::is_on(&io::stdout()) { text.ansi().to_string() } else { text.to_string() });
             (name, Ok(()))
         }
-        Err(error) => (name, Err(Failure::Parse(line::message(&error, root)))),
+        Err(error) => (name, Err(Failure::Parse(line::message(&error, root, &words)))),
     }
 }
 

@@ -92,6 +92,9 @@ pub(super) fn run(args: &Args) -> Answer {
         csv::write(&columns.values())
     };
     progress.finish();
+    if args.precision == Precision::F16 && device.info().runs_cpu_path() {
+        console::complain("mero predict: precision: the cpu predicts in f32, not in f16");
+    }
     match out {
         Some(out) => host::write_whole(out, &text)?,
         None => console::say_data(&text),

@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let device = args.hardware.open_timed()?;
     let memory = args.memory.then(|| MemoryProfile::of(&device));
     let mut trainer = Trainer::new(&device, spec, settings, data)?;
-    choose_geometry(&mut trainer)?;
+    choose_geometry(&mut trainer, &args.hardware)?;
     trainer.prepare()?;
     if let Some(memory) = &memory {
         marked(memory, &mut trainer)?;

@@ -9,13 +9,14 @@ use crate::error::listed;
 use crate::host;
 use crate::train::{Checkpoint, Model, Run};
 
-/// Errors if the model file `out` or the `checkpoint` exists and is anything else than an earlier result of such a run.
+/// Errors if the model file `out` exists and is anything else than an earlier result of such a run, or if the
+/// `checkpoint` exists: then a run was interrupted.
 pub(super) fn check_replaced(run: &Run, out: Option<&Path>, checkpoint: Option<&Path>, is_forced: bool) -> Answer {
     if is_forced {
         return Ok(());
     }
     for (path, option, difference) in
-        [(out, "--out", other_model as fn(&Path, &Run) -> Option<String>), (checkpoint, "--checkpoint", no_checkpoint)]
+        [(out, "--out", other_model as fn(&Path, &Run) -> Option<String>), (checkpoint, "--checkpoint", any_checkpoint)]
     {
         // An empty file, such as one from `mktemp`, holds nothing to lose; a pipe or a device is not replaced.
         let path = path.filter(|path| host::file_bytes(path).is_some_and(|bytes| bytes > 0));
@@ -45,8 +46,12 @@ fn other_model(path: &Path, run: &Run) -> Option<String> {
     None
 }
 
-fn no_checkpoint(path: &Path, _run: &Run) -> Option<String> {
+fn any_checkpoint(path: &Path, _run: &Run) -> Option<String> {
     let bytes = read_model(path).unwrap_or_default();
     let is_one = Checkpoint::load(&bytes, &path.display().to_string()).is_ok();
-    (!is_one).then(|| "exists and is not a checkpoint".to_owned())
+    Some(if is_one {
+        format!("is the checkpoint of a run that was interrupted; --resume {} continues it", path.display())
+    } else {
+        "exists and is not a checkpoint".to_owned()
+    })
 }

@@ -6,7 +6,7 @@ use super::session::{RunTime, Session};
 use crate::io::Target;
 use crate::nn::{Decoding, Head, HeadForm, Layer, Spec, Threshold};
 use crate::report::{Table, bytes, count, counted, duration, facts, figure, scaled_count};
-use crate::train::{Data, Figure, Metrics, Outcome, Stop, Trainer};
+use crate::train::{Data, Figure, Metrics, Outcome, Stop, Trainer, TrainerConfig};
 use crate::{host, io};
 
 /// The report of a finished run; as JSON, the last line of its output.
@@ -183,10 +183,7 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
     if let Some(head) = run.spec.head() {
         lines.push(("poles", limits(&head.decoding, &run.preparation.target)));
     }
-    lines.push((
-        "steps",
-        format!("{} per epoch, {} each", count(trainer.steps_per_epoch() as u64), counted(run.settings.batch, "row")),
-    ));
+    lines.push(("steps", steps(trainer)));
     if let Some(stored) = stored(trainer) {
         lines.push(("precision", stored));
     }
@@ -194,6 +191,14 @@ pub(super) fn introduction(session: &Session, trainer: &Trainer) -> String {
         lines.push(("resumed", format!("after {}", counted(trainer.history().len(), "epoch"))));
     }
     facts(&lines)
+}
+
+/// `18 per epoch, 16 rows each, 2 for an update`
+fn steps(trainer: &Trainer) -> String {
+    let TrainerConfig { batch, accumulate, .. } = *trainer.settings();
+    let rows = batch.min(Rows::of(trainer.data()).train);
+    let each = format!("{} per epoch, {} each", count(trainer.steps_per_epoch() as u64), counted(rows, "row"));
+    if accumulate > 1 { format!("{each}, {accumulate} for an update") } else { each }
 }
 
 /// How the device stores what is stored in 16 bits; absent if nothing is.

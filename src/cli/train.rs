@@ -82,18 +82,18 @@ pub(super) fn run(args: &Args) -> Answer {
         check_out(config, &[&inputs[..], &[("model", &out), ("checkpoint", &checkpoint)]].concat())?;
     }
     let Start { mut run, origin, source, old, judging } = args.start(options)?;
-    check_replaced(&run, Some(&out), Some(&checkpoint), args.output.force)?;
+    let is_resumed_here = args.resume.as_deref().is_some_and(|old| host::is_same_file(old, &checkpoint));
+    check_replaced(&run, Some(&out), Some(&*checkpoint).filter(|_| !is_resumed_here), args.output.force)?;
     if let Some(config) = &args.save_config {
         host::write_whole(config, args.config_text().as_bytes())?;
     }
-    let is_resumed_here = args.resume.as_deref().is_some_and(|old| host::is_same_file(old, &checkpoint));
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
     let mut trainer = match old {
         Some(checkpoint) => Trainer::resume(&device, data, checkpoint)?,
         None => Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?,
     };
-    choose_geometry(&mut trainer)?;
+    choose_geometry(&mut trainer, &args.hardware)?;
     let geometry = device.geometry(trainer.settings().batch);
     let command = args.resume_command(&origin.choice.target, [&out, &checkpoint], geometry);
     let checkpoint = Some((checkpoint, command));

@@ -58,6 +58,11 @@ pub(super) async fn choose(device: &Device, rows: usize) -> Result<()> {
     Ok(())
 }
 
+/// Whether a trainer's geometry makes a difference.
+pub fn matters(trainer: &Trainer) -> bool {
+    trainer.step_kind() == StepKind::Fused && has_choice(trainer.device().info())
+}
+
 /// Whether the geometry makes a difference on a device.
 fn has_choice(info: &Info) -> bool {
     info.execution == Execution::Shaders && info.tiles == Tiles::ManySmall && !info.is_software

@@ -207,7 +207,13 @@ fn bad_arguments_give_exact_messages() {
         ),
         ("train good.csv --target y --threads 100000", "train: threads is 100000, wanted at most 1024", 2),
         ("bench matmul --size 1000000", "bench: sizes: got 1000000000000 numbers, expected at most 4294967295", 2),
-        ("bench mlp --windows 10000000", "bench: windows is 10000000, wanted at most 1000000", 2),
+        ("bench mlp --windows 10000000", "bench: windows: got 10000000, expected at most 1000000", 2),
+        (
+            "bench claims --out good.csv",
+            "bench: good.csv: has no part for claims: expected a new file, or one with the line <!-- written by mero bench claims -->",
+            2,
+        ),
+        ("bench mlp --deep 1000000000", "bench: deep: got 1000000000, expected at most 10000", 2),
         ("experiment dose --seeds 100000000000", "experiment: seeds is 100000000000, wanted at most 1000000", 2),
         ("train good.csv --target y --lr -1", "train: --lr: got -1, expected a finite number above 0", 2),
         (

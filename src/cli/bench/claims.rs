@@ -3,7 +3,7 @@
 
 mod measures;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
@@ -51,6 +51,7 @@ const BATCH: usize = 256;
 const INPUTS: usize = 8;
 
 pub(super) fn run(args: &Args) -> Answer {
+    args.out.as_deref().map(text_before).transpose()?;
     let device = args.hardware.open()?;
     let bench = Bench { device: &device, is_quick: args.quick };
     let all: [(&str, Measure<'_>); 7] = [
@@ -84,13 +85,24 @@ pub(super) fn run(args: &Args) -> Answer {
         say(&Table::new(["claim", "measured", ""]).rows(claims.iter().map(row)).text());
     }
     let Some(path) = &args.out else { return Ok(()) };
-    let before = match std::fs::read_to_string(path) {
+    host::write_whole(path, replaced(&text_before(path)?, &part(&claims, &device)).as_bytes())?;
+    Ok(())
+}
+
+/// The text of the file, if there is one. Errors if it has something else than claims, before anything is measured.
+fn text_before(path: &Path) -> Answer<String> {
+    let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(Failure::usage(format!("{}: cannot be read: {error}", path.display()))),
     };
-    host::write_whole(path, replaced(&before, &part(&claims, &device)).as_bytes())?;
-    Ok(())
+    if !text.is_empty() && !text.contains(MARKS[0]) {
+        let (path, mark) = (path.display(), MARKS[0].trim_end());
+        return Err(Failure::usage(format!(
+            "{path}: has no part for claims: expected a new file, or one with the line {mark}"
+        )));
+    }
+    Ok(text)
 }
 
 /// The marks around the part of a file that is replaced.
