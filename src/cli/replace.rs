@@ -15,17 +15,24 @@ pub(super) fn check_replaced(run: &Run, out: Option<&Path>, checkpoint: Option<&
     if is_forced {
         return Ok(());
     }
-    for (path, option, difference) in
-        [(out, "--out", other_model as fn(&Path, &Run) -> Option<String>), (checkpoint, "--checkpoint", any_checkpoint)]
+    if let Some(path) = out.filter(|path| has_content(path))
+        && let Some(what) = other_model(path, run)
     {
-        // An empty file, such as one from `mktemp`, holds nothing to lose; a pipe or a device is not replaced.
-        let path = path.filter(|path| host::file_bytes(path).is_some_and(|bytes| bytes > 0));
-        if let Some((path, what)) = path.and_then(|path| Some((path, difference(path, run)?))) {
-            let name = path.display();
-            return Err(Failure::usage(format!("{name}: {what}; choose another {option}, or replace it with --force")));
-        }
+        return Err(refusal(path, &what, "--out"));
     }
-    Ok(())
+    match checkpoint.filter(|path| has_content(path)) {
+        Some(path) => Err(refusal(path, &as_checkpoint(path), "--checkpoint")),
+        None => Ok(()),
+    }
+}
+
+/// An empty file, such as one from `mktemp`, holds nothing to lose; a pipe or a device is not replaced.
+fn has_content(path: &Path) -> bool {
+    host::file_bytes(path).is_some_and(|bytes| bytes > 0)
+}
+
+fn refusal(path: &Path, what: &str, option: &str) -> Failure {
+    Failure::usage(format!("{}: {what}; choose another {option}, or replace it with --force", path.display()))
 }
 
 fn other_model(path: &Path, run: &Run) -> Option<String> {
@@ -46,12 +53,12 @@ fn other_model(path: &Path, run: &Run) -> Option<String> {
     None
 }
 
-fn any_checkpoint(path: &Path, _run: &Run) -> Option<String> {
+/// What is in the place of a checkpoint.
+fn as_checkpoint(path: &Path) -> String {
     let bytes = read_model(path).unwrap_or_default();
-    let is_one = Checkpoint::load(&bytes, &path.display().to_string()).is_ok();
-    Some(if is_one {
+    if Checkpoint::load(&bytes, &path.display().to_string()).is_ok() {
         format!("is the checkpoint of a run that was interrupted; --resume {} continues it", path.display())
     } else {
         "exists and is not a checkpoint".to_owned()
-    })
+    }
 }
