@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 use super::args::{Hardware, Reading, check_header, check_out, read};
 use super::console::{say, say_data, say_json};
 use super::{Answer, Failure, interrupt};
-use crate::error::{hint, listed};
+use crate::error::{Error, hint, listed};
 use crate::fit::{
     FTest, Fit, Global, Journal, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, add_profiles, approach,
     report, solve_from,
@@ -330,5 +330,7 @@ impl Args {
 /// A fit that was saved.
 fn saved(path: &Path) -> Answer<SavedFit> {
     let bytes = host::read(path)?;
-    Ok(SavedFit::parse(&String::from_utf8_lossy(&bytes), &path.display().to_string())?)
+    let name = path.display().to_string();
+    let fit = SavedFit::parse(&String::from_utf8_lossy(&bytes), &name);
+    Ok(fit.map_err(|error| Error::new(format!("{error}: expected a file that mero fit has written")))?)
 }

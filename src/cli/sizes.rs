@@ -49,8 +49,9 @@ impl Sizes {
             let Run { data, spec, settings, .. } = prepare(&options, &read(file, &self.reading.format()?)?)?;
             return Ok((data, spec, settings));
         }
-        if [self.inputs, self.outputs, self.rows].contains(&0) {
-            return Err(Failure::usage("inputs, outputs and rows must be at least 1"));
+        let counts = [("inputs", self.inputs), ("outputs", self.outputs), ("rows", self.rows)];
+        if let Some((name, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
+            return Err(Failure::usage(format!("{name}: got 0, expected at least 1")));
         }
         let inputs = self.inputs;
         let is_paired = options.head.is_some();

@@ -27,7 +27,8 @@ impl Value {
         const LETTERS: usize = 80;
         match self {
             Self::Flag(flag) => flag.to_string(),
-            Self::Number(value) => number(*value).to_string(),
+            Self::Number(value) if *value == 0.0 || (1e-4..1e16).contains(&value.abs()) => number(*value).to_string(),
+            Self::Number(value) => format!("{:?}", number(*value)),
             Self::Text(text) => {
                 let end = if text.chars().nth(LETTERS).is_some() { "…" } else { "" };
                 format!("\"{text:.LETTERS$}{end}\"")
@@ -78,7 +79,7 @@ impl Value {
     }
 }
 
-/// The finite numbers that an option accepts.
+/// The finite numbers that an option accepts, in single precision, in which they are used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Range {
     /// x > 0.
@@ -180,7 +181,14 @@ impl Kind {
         };
         match (self, value) {
             (Self::Flag, Value::Flag(_)) | (Self::Formula(_) | Self::Text(_), Value::Text(_)) => Ok(()),
-            (Self::Number(range), Value::Number(x)) if range.contains(*x) => Ok(()),
+            (Self::Number(range), Value::Number(x)) if range.contains(*x) => {
+                // 1e-300 is 0 in single precision.
+                if range.contains(f64::from(*x as f32)) {
+                    Ok(())
+                } else {
+                    refused("", value, format!("{} in single precision", range.expected()))
+                }
+            }
             (Self::Whole { least, most }, Value::Number(x)) if is_whole(*x, *least, *most) => Ok(()),
             (Self::Name(names), Value::Text(text)) => {
                 let names: Vec<&str> = names().into_iter().map(|(name, _)| name).collect();

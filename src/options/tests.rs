@@ -64,6 +64,12 @@ fn each_face_sees_its_own_names_in_messages() {
         (Naming::Command, "flour-weight", number(-1.0), "--flour-weight: got -1, expected a finite number above 0"),
         (Naming::JavaScript, "flourWeight", number(0.0), "flourWeight: got 0, expected a finite number above 0"),
         (Naming::JavaScript, "flourWeight", number(f64::NAN), "flourWeight: got NaN, expected a finite number above 0"),
+        (
+            Naming::Command,
+            "flour-weight",
+            number(1e-300),
+            "--flour-weight: got 1e-300, expected a finite number above 0 in single precision",
+        ),
         (Naming::JavaScript, "loaves", number(1.5), "loaves: got 1.5, expected a whole number from 1 to 4294967295"),
         (Naming::JavaScript, "loaves", number(0.0), "loaves: got 0, expected a whole number from 1 to 4294967295"),
         (Naming::JavaScript, "loaves", text("2"), "loaves: got \"2\", expected a whole number from 1 to 4294967295"),

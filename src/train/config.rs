@@ -184,9 +184,10 @@ impl TrainerConfig {
         self.gradients.check(self.accumulate)?;
         let recomputes = self.recompute != Recompute::Nothing || !self.recompute_layers.is_empty();
         if recomputes && self.step == Some(StepKind::Fused) {
-            return Err(Error::usage(
-                "train: recompute: the fused step keeps no results between its passes: expected the recorded step",
-            ));
+            let option = if matches!(self.recompute, Recompute::Within(_)) { "memory_budget" } else { "recompute" };
+            return Err(Error::usage(format!(
+                "train: {option}: the fused step keeps no results between its passes: expected the recorded step"
+            )));
         }
         if self.recompute != Recompute::Nothing && !self.recompute_layers.is_empty() {
             return Err(Error::usage(

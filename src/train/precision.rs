@@ -98,11 +98,15 @@ impl MixedPrecision {
             if scale.interval == 0 {
                 return refused("scale_interval: got 0, expected at least 1 update".into());
             }
-            if scale.growth < 1.0 || scale.backoff >= 1.0 || !(scale.least..=scale.most).contains(&scale.initial) {
-                let [growth, backoff, initial] = [scale.growth, scale.backoff, scale.initial].map(number);
+            if scale.growth < 1.0 || scale.backoff >= 1.0 {
+                let [growth, backoff] = [scale.growth, scale.backoff].map(number);
                 return refused(format!(
-                    "loss_scale: got {initial} with a growth of {growth} and a backoff of {backoff}, expected a scale within its limits, a growth of at least 1 and a backoff below 1"
+                    "loss_scale: got a growth of {growth} and a backoff of {backoff}, expected a growth of at least 1 and a backoff below 1"
                 ));
+            }
+            if !(scale.least..=scale.most).contains(&scale.initial) {
+                let [initial, least, most] = [scale.initial, scale.least, scale.most].map(number);
+                return refused(format!("loss_scale: got {initial}, expected a number from {least} to {most}"));
             }
             if settings.optimizer.motion() == Motion::ByTensor {
                 let optimizer = settings.optimizer.name();

@@ -46,7 +46,7 @@ fn what_cannot_be_profiled_is_refused() {
     let cases = [
         ("--windows 0", "profile: windows: got 0, expected a whole number from 1 to 1000000"),
         ("--steps 0", "profile: steps: got 0, expected a whole number from 1 to 1000000"),
-        ("--rows 0", "profile: inputs, outputs and rows must be at least 1"),
+        ("--rows 0", "profile: rows: got 0, expected at least 1"),
         (
             "--device dry",
             "profile: device \"dry\" counts launches, bytes and flops, runs nothing; choose one of auto, webgpu, cpu",
