@@ -3,7 +3,8 @@
 usage: run.py [--mero PATH] [--devices cuda,webgpu] [--suites FOLDER | --no-suites] [--rounds N] [--out FILE]
 
 Nothing is downloaded. What is absent (a device, PyTorch, JAX) is skipped, and its lines say why. By default cargo builds the binary and runs the
-suites; --suites takes a folder of test binaries built elsewhere (`cargo test --release --features cuda --no-run`). Times are medians of rounds in
+suites; --suites takes a folder of test binaries built elsewhere (`cargo test --release --features cuda --no-run`), some of which start the `mero` that was
+built with them, where it was built. Times are medians of rounds in
 which all sides run by turns; ratios are medians of the rounds' ratios. Send the table with an issue, whatever your GPU is.
 """
 
@@ -53,8 +54,11 @@ class Report:
 
 
 def suites(report, device, folder):
-    environment = {**os.environ, "MERO_GPU": device}
     for name in SUITES:
+        environment = {**os.environ, "MERO_GPU": device}
+        if name == "kernels":
+            # Compiling the sizes of each of hundreds of cases takes minutes; the suite `training` runs kernels with sizes compiled in.
+            environment["MERO_GENERIC"] = "1"
         if folder:
             binary = Path(folder) / name
             if not binary.exists():
