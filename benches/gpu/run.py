@@ -4,8 +4,8 @@ usage: run.py [--mero PATH] [--devices cuda,webgpu] [--suites FOLDER | --no-suit
 
 Nothing is downloaded. What is absent (a device, PyTorch, JAX) is skipped, and its lines say why. By default cargo builds the binary and runs the
 suites; --suites takes a folder of test binaries built elsewhere (`cargo test --release --features cuda --no-run`), some of which start the `mero` that was
-built with them, where it was built. Times are medians of rounds in
-which all sides run by turns; ratios are medians of the rounds' ratios. Send the table with an issue, whatever your GPU is.
+built with them, where it was built. Times are medians of rounds in which all sides run by turns; ratios are medians of the rounds' ratios. Send the
+table with an issue, whatever your GPU is.
 """
 
 import argparse
