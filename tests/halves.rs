@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use devices::devices;
 use meromorph::autograd::Var;
-use meromorph::device::{Halves, Label, MATRICES_FEATURE, Passes, Recompute, Summary};
+use meromorph::device::{Halves, Label, Passes, Recompute, Summary};
 use meromorph::kernels::halves;
 use meromorph::nn::{Activation, Spec};
 use meromorph::program::{Curve, expr};
@@ -82,7 +82,7 @@ fn merged_conversions_change_no_bit() -> Result<()> {
     for device in devices(&[1, 2]) {
         let whole = step(&device, &Passes::default())?.0;
         // Products of merged f16 operands add up in an order of their own there.
-        let has_matrices = device.info().features.iter().any(|feature| feature == MATRICES_FEATURE);
+        let has_matrices = device.info().has_matrices();
         for half in FORMATS.into_iter().filter(|half| *half != Half::F16 || !has_matrices) {
             for recompute in [Recompute::Nothing, Recompute::Every(2)] {
                 let [merged, apart] = [true, false].map(|is_merged| step(&device, &passes(half, is_merged, recompute)));

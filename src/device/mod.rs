@@ -176,6 +176,11 @@ impl Info {
             _ => Tiles::ManySmall,
         }
     }
+
+    /// Whether kernels may use cooperative matrices. No browser has them, so the browser build leaves their shaders out.
+    pub fn has_matrices(&self) -> bool {
+        !cfg!(target_arch = "wasm32") && self.features.iter().any(|feature| feature == MATRICES_FEATURE)
+    }
 }
 
 /// What a device did, in numbers; tests use it to detect changes of cost.

@@ -1,7 +1,7 @@
 //! How a product is split over workgroups: by the device, by its sizes and by what its operands are.
 
 use super::operand::Lines;
-use crate::device::{Info, MATRICES_FEATURE, Tiles};
+use crate::device::{Info, Tiles};
 
 /// The part of the result that a workgroup computes, and the fragment that computes it.
 pub(super) struct Tile {
@@ -87,8 +87,7 @@ impl Tile {
     /// The tile of cooperative matrices, if the device has them.
     pub(super) fn of_matrices(info: &Info, [batch, m, _, n]: [u32; 4]) -> Option<&'static Self> {
         let is_large = MATRICES.count([batch, m, n]) >= MANY_TILES;
-        let has_matrices = info.features.iter().any(|feature| feature == MATRICES_FEATURE);
-        has_matrices.then_some(if is_large { &MATRICES } else { &SMALL_MATRICES })
+        info.has_matrices().then_some(if is_large { &MATRICES } else { &SMALL_MATRICES })
     }
 
     /// Tiles of a result [batch, m, n].
