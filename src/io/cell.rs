@@ -55,9 +55,6 @@ impl Format {
         if let Some(delimiter) = self.delimiter.as_deref().filter(|text| !is_mark(text)) {
             return refused("delimiter", delimiter, "one character, such as ; or | (a tab is \\t)");
         }
-        if self.delimiter.as_ref() == Some(&self.decimal) {
-            return refused("delimiter", &self.decimal, "another character than the decimal mark");
-        }
         let Some(thousands) = &self.thousands else { return Ok(()) };
         if !is_mark(thousands) {
             return refused("thousands", thousands, "one character, such as , or a space");
