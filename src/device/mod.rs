@@ -178,6 +178,8 @@ impl Info {
     }
 
     /// Whether kernels may use cooperative matrices. No browser has them, so the browser build leaves their shaders out.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "so that the compiler sees where it is never true")]
     pub fn has_matrices(&self) -> bool {
         !cfg!(target_arch = "wasm32") && self.features.iter().any(|feature| feature == MATRICES_FEATURE)
     }

@@ -86,8 +86,11 @@ impl Tile {
 
     /// The tile of cooperative matrices, if the device has them.
     pub(super) fn of_matrices(info: &Info, [batch, m, _, n]: [u32; 4]) -> Option<&'static Self> {
+        if !info.has_matrices() {
+            return None;
+        }
         let is_large = MATRICES.count([batch, m, n]) >= MANY_TILES;
-        info.has_matrices().then_some(if is_large { &MATRICES } else { &SMALL_MATRICES })
+        Some(if is_large { &MATRICES } else { &SMALL_MATRICES })
     }
 
     /// Tiles of a result [batch, m, n].
