@@ -8,7 +8,7 @@ const PLAIN = "+simd128";
 const RELAXED = "+simd128,+relaxed-simd";
 
 /** Budgets in bytes. */
-const MAIN = { gzip: 525_000, brotli: 426_000 };
+const MAIN = { gzip: 526_500, brotli: 426_500 };
 
 /**
  * `name` chooses a part on the command line, `folder` is where it is built, `file` its name in `dist` if it is published as a file, `features` are those
