@@ -334,7 +334,7 @@ fn every_optimiser_takes_rate_and_decay_from_the_schedule() -> Result<()> {
 }
 
 #[test]
-fn an_order_that_is_no_permutation_of_the_rows_is_an_error() {
+fn an_order_of_other_rows_is_an_error() {
     let (spec, _) = line(0.0, 0.0);
     for device in devices(&[1]) {
         let error = |order: Vec<u32>| {

@@ -50,10 +50,10 @@ fn every_kernel_has_cases_named_after_its_shader() {
 
 /// Problems in the source of a case, for a device with or without subgroups.
 fn problems(source: &str, has_subgroups: bool, case: &Case) -> Vec<String> {
-    let told = |problem: String| format!("{}, {}: {problem}", case.kernel.name, case.name);
+    let named = |problem: String| format!("{}, {}: {problem}", case.kernel.name, case.name);
     let module = match naga::front::wgsl::parse_str(source) {
         Ok(module) => module,
-        Err(error) => return vec![told(error.emit_to_string(source))],
+        Err(error) => return vec![named(error.emit_to_string(source))],
     };
     let mut problems = Vec::new();
     // Only devices with these matrices run it: they are beyond the portable limits.
@@ -62,9 +62,9 @@ fn problems(source: &str, has_subgroups: bool, case: &Case) -> Vec<String> {
         problems.extend(outcome.err().map(|error| error.emit_to_string(source)));
         let bytes = workgroup_bytes(&module);
         if bytes > MATRICES_BYTES {
-            problems.push(format!("{bytes} bytes of workgroup memory, for which devices are not asked"));
+            problems.push(format!("{bytes} bytes of workgroup memory, more than MATRICES_BYTES"));
         }
-        return problems.into_iter().map(told).collect();
+        return problems.into_iter().map(named).collect();
     }
     // Packing half floats is not an optional feature in WebGPU: every device has it.
     let mut capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
@@ -77,7 +77,7 @@ fn problems(source: &str, has_subgroups: bool, case: &Case) -> Vec<String> {
     problems.extend(limits(&module));
     problems.extend(bindings(&module, case));
     problems.extend(layout(&module, case.kernel.params));
-    problems.into_iter().map(told).collect()
+    problems.into_iter().map(named).collect()
 }
 
 fn literals(source: &str) -> Vec<String> {

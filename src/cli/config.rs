@@ -54,11 +54,9 @@ impl Options<'_> {
             let option = self.find(&key)?;
             let place = format!("{file}: {key}");
             let more = self.words_of(option, &value_of(value), &place)?;
-            if let Some(resume) = given.iter().find(|known| known.get_id() == "resume" && self.conflict(known, option))
-            {
-                let resume = resume.get_long().unwrap_or_default();
+            if given.iter().any(|known| known.get_id() == "resume" && self.conflict(known, option)) {
                 return Err(Error::usage(format!(
-                    "{place}: cannot be changed by --{resume}: the checkpoint holds all options of the run"
+                    "{place}: cannot be changed with --resume: the checkpoint holds all options of the run"
                 )));
             }
             let is_overridden = given.iter().any(|known| {

@@ -95,8 +95,8 @@ impl WebGpu {
             opened.info.subgroup = 1;
         }
         // Theirs are subgroups of 32 neighbouring lanes.
-        let has_matrices = opened.info.subgroup > 1;
-        opened.info.features.retain(|feature| has_matrices || feature != MATRICES_FEATURE);
+        let has_subgroups = opened.info.subgroup > 1;
+        opened.info.features.retain(|feature| has_subgroups || feature != MATRICES_FEATURE);
         Ok(opened)
     }
 

@@ -99,7 +99,7 @@ impl Trainer {
         self.plans.turn_to(loss, &setup, &self.state)?;
         let order = match &self.sampler {
             Some(sampler) => sampler.draw(self.settings.seed, epoch),
-            None => permutation((self.shuffle)(epoch), data.train.rows(data.targets))?,
+            None => order_of_rows((self.shuffle)(epoch), data.train.rows(data.targets))?,
         };
         let words = batches::epoch_words(&self.settings, &self.groups, self.steps, &self.progress, &order);
         self.device.write(&self.state.order, 0, &words)
@@ -282,8 +282,8 @@ impl Trainer {
     }
 }
 
-/// An order of all rows. Errors if it is none: kernels use it as it is.
-fn permutation(order: Vec<u32>, rows: usize) -> Result<Vec<u32>> {
+/// An order with as many rows as there are, perhaps some more than once. Errors for a row that does not exist: kernels use the numbers unchecked.
+fn order_of_rows(order: Vec<u32>, rows: usize) -> Result<Vec<u32>> {
     if order.len() != rows {
         return Err(Error::usage(format!("shuffle: got an order of {} rows, expected {rows}", order.len())));
     }

@@ -155,7 +155,7 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// Replaces the order of the training rows: `shuffle(epoch)`, called once per epoch, returns a permutation of them, else the epoch errors.
+    /// Replaces the order of the training rows: `shuffle(epoch)`, called once per epoch, returns their numbers. Other numbers are an error of the epoch.
     pub fn shuffle_with(&mut self, shuffle: impl Fn(usize) -> Vec<u32> + 'static) {
         self.shuffle = Box::new(shuffle);
     }

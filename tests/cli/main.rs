@@ -210,7 +210,7 @@ fn bad_arguments_give_exact_messages() {
         ("bench mlp --windows 10000000", "bench: windows: got 10000000, expected at most 1000000", 2),
         (
             "bench claims --out good.csv",
-            "bench: good.csv: has no part for claims: expected a new file, or one with the line <!-- written by mero bench claims -->",
+            "bench: good.csv: has no part for claims: expected a new file, or one with the lines <!-- written by mero bench claims --> and <!-- end of what mero bench claims writes -->",
             2,
         ),
         ("bench mlp --deep 1000000000", "bench: deep: got 1000000000, expected at most 10000", 2),

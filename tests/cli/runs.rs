@@ -287,7 +287,7 @@ fn other_rows_are_an_error(folder: &Folder) {
     let found = "train: cut.ckpt: is the checkpoint of a run that was interrupted; --resume cut.ckpt continues it; choose another --checkpoint, or replace it with --force";
     check(folder, new, found, 2, &mut failures);
     folder.write("x.toml", "lr = 0.5\n");
-    let held = "train: x.toml: lr: cannot be changed by --resume: the checkpoint holds all options of the run";
+    let held = "train: x.toml: lr: cannot be changed with --resume: the checkpoint holds all options of the run";
     check(folder, "train good.csv --resume cut.ckpt --config x.toml", held, 2, &mut failures);
     fs::remove_file(folder.path("x.toml")).expect("a file");
     assert!(failures.is_empty(), "{failures:?}");

@@ -51,7 +51,8 @@ const BATCH: usize = 256;
 const INPUTS: usize = 8;
 
 pub(super) fn run(args: &Args) -> Answer {
-    args.out.as_deref().map(text_before).transpose()?;
+    // Before anything is measured.
+    args.out.as_deref().map(around_part).transpose()?;
     let device = args.hardware.open()?;
     let bench = Bench { device: &device, is_quick: args.quick };
     let all: [(&str, Measure<'_>); 7] = [
@@ -85,39 +86,36 @@ pub(super) fn run(args: &Args) -> Answer {
         say(&Table::new(["claim", "measured", ""]).rows(claims.iter().map(row)).text());
     }
     let Some(path) = &args.out else { return Ok(()) };
-    host::write_whole(path, replaced(&text_before(path)?, &part(&claims, &device)).as_bytes())?;
+    let ([before, after], [first, last]) = (around_part(path)?, MARKS);
+    host::write_whole(path, format!("{before}{first}{}{last}{after}", part(&claims, &device)).as_bytes())?;
     Ok(())
-}
-
-/// The text of the file, if there is one. Errors if it has something else than claims, before anything is measured.
-fn text_before(path: &Path) -> Answer<String> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(Failure::usage(format!("{}: cannot be read: {error}", path.display()))),
-    };
-    if !text.is_empty() && !text.contains(MARKS[0]) {
-        let (path, mark) = (path.display(), MARKS[0].trim_end());
-        return Err(Failure::usage(format!(
-            "{path}: has no part for claims: expected a new file, or one with the line {mark}"
-        )));
-    }
-    Ok(text)
 }
 
 /// The marks around the part of a file that is replaced.
 const MARKS: [&str; 2] = ["<!-- written by mero bench claims -->\n", "<!-- end of what mero bench claims writes -->\n"];
 
-/// The file with the part between the marks replaced, or with a new part at its end.
-fn replaced(before: &str, part: &str) -> String {
-    let whole = format!("{}{part}{}", MARKS[0], MARKS[1]);
-    match (before.find(MARKS[0]), before.find(MARKS[1])) {
-        (Some(first), Some(last)) if first < last => {
-            format!("{}{whole}{}", &before[..first], &before[last + MARKS[1].len()..])
-        }
-        _ if before.is_empty() => whole,
-        _ => format!("{}\n\n{whole}", before.trim_end()),
+/// The text of a file before and after the part for claims. Errors if the file has something else.
+fn around_part(path: &Path) -> Answer<[String; 2]> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(Failure::usage(format!("{}: cannot be read: {error}", path.display()))),
+    };
+    let [first, last] = MARKS;
+    around(&text).map(|parts| parts.map(str::to_owned)).ok_or_else(|| {
+        let (path, first, last) = (path.display(), first.trim_end(), last.trim_end());
+        Failure::usage(format!(
+            "{path}: has no part for claims: expected a new file, or one with the lines {first} and {last}"
+        ))
+    })
+}
+
+fn around(text: &str) -> Option<[&str; 2]> {
+    if text.is_empty() {
+        return Some([text; 2]);
     }
+    let (before, rest) = text.split_once(MARKS[0])?;
+    Some([before, rest.split_once(MARKS[1])?.1])
 }
 
 fn part(claims: &[Claim], device: &Device) -> String {
@@ -140,11 +138,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_part_is_replaced_and_the_rest_stays() {
+    fn only_the_part_between_both_marks_is_replaced() {
         let [first, last] = MARKS;
-        assert_eq!(replaced("", "a\n"), format!("{first}a\n{last}"));
-        let once = replaced("# Fits\n\ntext\n", "a\n");
-        assert_eq!(once, format!("# Fits\n\ntext\n\n{first}a\n{last}"));
-        assert_eq!(replaced(&(once.clone() + "more\n"), "b\n"), once.replace("a\n", "b\n") + "more\n");
+        assert_eq!(around(""), Some(["", ""]));
+        assert_eq!(around(&format!("# Fits\n\n{first}a\n{last}more\n")), Some(["# Fits\n\n", "more\n"]));
+        for text in ["# Fits\n", &format!("{first}a\n"), &format!("{last}a\n{first}")] {
+            assert_eq!(around(text), None, "{text}");
+        }
     }
 }
