@@ -268,6 +268,37 @@ fn an_unreached_gradient_is_none_and_a_missing_rule_is_an_error() {
 }
 
 #[test]
+fn a_gradient_of_zero_is_not_a_missing_one() -> Result<()> {
+    let device = Device::cpu(1);
+    let x = Var::leaf(Tensor::from_f32(&device, [3], &[1.5, -2.0, 3.0])?);
+    let of = |y: &Var| -> Result<Option<Vec<f32>>> {
+        let found = ops::grad(&ops::sum(y, 0..1), &[&x])?.swap_remove(0);
+        found.map(|gradient| block_on(gradient.value().to_f32())).transpose()
+    };
+    assert_eq!(of(&ops::floor(&x))?, Some(vec![0.0; 3]), "flat, but reached");
+    // The product rule without the half that was cut off.
+    assert_eq!(of(&ops::mul(&x, &x.detach()))?, Some(vec![1.5, -2.0, 3.0]));
+    assert!(!x.detach().is_tracked() && !ops::exp(&x.detach()).is_tracked(), "nothing is recorded for constants");
+    Ok(())
+}
+
+#[test]
+fn a_long_history_is_released_on_a_small_stack() {
+    let chain = || {
+        let device = Device::dry();
+        let x = Var::leaf(Tensor::scalar(&device, 1.0));
+        let once = ops::sin(&x);
+        // One chain alone, and one whose nodes have other owners as well.
+        let long = (0..100_000).fold(x, |y, _| ops::sin(&y));
+        let shared = (0..1_000).fold(once.clone(), |y, _| ops::mul(&y, &once));
+        drop((long, shared));
+        assert!(once.is_tracked());
+    };
+    let thread = std::thread::Builder::new().stack_size(256 << 10).spawn(chain).expect("a thread");
+    thread.join().expect("no overflow of the stack");
+}
+
+#[test]
 fn chains_fuse_into_one_launch() {
     let device = Device::dry();
     let x = Var::constant(Tensor::from_f32(&device, [64, 64], &[0.0; 4096]).expect("uploads"));

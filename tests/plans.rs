@@ -4,7 +4,7 @@ mod devices;
 
 use devices::devices;
 use meromorph::autograd::Var;
-use meromorph::device::{Products, Request, View};
+use meromorph::device::{Label, Products, Request, Tag, View};
 use meromorph::ops;
 use meromorph::tensor::{DType, Tensor};
 use meromorph::{Device, Result};
@@ -173,4 +173,32 @@ fn a_wrong_shape_names_the_op_and_both_shapes() {
     let device = Device::dry();
     let tensor = |rows: usize, columns: usize| Var::constant(Tensor::empty(&device, [rows, columns], DType::F32));
     ops::matmul(&tensor(32, 784), &tensor(512, 10));
+}
+
+#[test]
+fn a_panic_in_a_capture_leaves_the_device_as_it_was() -> Result<()> {
+    let device = Device::cpu(1);
+    let w = matrix(&device, 4, 1.0);
+    let before = device.label();
+    let fails = || {
+        device.capture(|| {
+            device.labelled(Label::part("broken"), || {
+                device.tagged(Tag::Parameters, || {
+                    let kept = ops::matmul(&w, &w);
+                    // Shapes that do not match panic.
+                    Ok(ops::matmul(&kept, &matrix(&device, 5, 1.0)))
+                })
+            })
+        })
+    };
+    let silent = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(fails));
+    std::panic::set_hook(silent);
+    assert!(caught.is_err());
+    assert_eq!(device.label(), before);
+    let launches = device.counters().launches;
+    assert_eq!(block_on(ops::matmul(&w, &w).value().to_f32())?, [4.0; 16]);
+    assert_eq!(device.counters().launches - launches, 1, "nothing of the capture runs");
+    Ok(())
 }

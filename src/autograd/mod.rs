@@ -24,6 +24,19 @@ struct Node {
     label: Label,
 }
 
+/// A long history is released node by node: a chain of ops that each own the one before would need a stack as deep as the chain is long.
+impl Drop for Node {
+    fn drop(&mut self) {
+        let mut waiting: Vec<Var> = self.made.take().map(|(_, inputs)| inputs).unwrap_or_default();
+        while let Some(Var { node, .. }) = waiting.pop() {
+            let last = node.and_then(|node| Rc::try_unwrap(node).ok());
+            if let Some((_, inputs)) = last.and_then(|mut node| node.made.take()) {
+                waiting.extend(inputs);
+            }
+        }
+    }
+}
+
 /// A differentiable operation: its value from tensors, its gradient as ops.
 pub trait Op {
     /// Its name, for messages.

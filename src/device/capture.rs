@@ -5,6 +5,23 @@ use super::recording::{Command, Label, Recording, View};
 use super::{Device, Outline, Passes};
 use crate::error::Result;
 
+/// Does something at the end of a block, even if a panic ends it, so that a program which catches the panic can go on.
+pub(super) struct Finally<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Finally<F> {
+    pub(super) fn new(end: F) -> Self {
+        Self(Some(end))
+    }
+}
+
+impl<F: FnOnce()> Drop for Finally<F> {
+    fn drop(&mut self) {
+        if let Some(end) = self.0.take() {
+            end();
+        }
+    }
+}
+
 impl Device {
     /// Appends a command. It runs when a value is read or a plan is run.
     pub fn record(&self, command: Command) {
@@ -28,9 +45,8 @@ impl Device {
     /// Records what `work` does under another label.
     pub fn labelled<T>(&self, label: Label, work: impl FnOnce() -> T) -> T {
         let before = self.0.label.replace(label);
-        let done = work();
-        self.0.label.replace(before);
-        done
+        let _restored = Finally::new(|| drop(self.0.label.replace(before)));
+        work()
     }
 
     /// Makes a plan of the commands that `work` records. Tensors in `work`'s result keep their memory; other buffers share memory.
@@ -54,9 +70,14 @@ impl Device {
     fn recorded<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(Recording, T)> {
         self.flush()?;
         self.0.is_capturing.set(true);
-        let kept = work();
-        self.0.is_capturing.set(false);
-        let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
+        let mut recording = Recording::default();
+        let kept = {
+            let _ended = Finally::new(|| {
+                self.0.is_capturing.set(false);
+                recording = std::mem::take(&mut *self.0.pending.borrow_mut());
+            });
+            work()
+        };
         Ok((recording, kept?))
     }
 

@@ -17,7 +17,7 @@ pub enum Recompute {
     /// None.
     #[default]
     Nothing,
-    /// All but what every so many-th launch passes on to the next; two at least drop anything.
+    /// All but what every so many-th launch passes on to the next; with 1 only what is not passed on, such as slopes.
     Every(usize),
     /// The same with the root of the number of launches, which takes the least memory.
     Root,

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::Device;
+use super::capture::Finally;
 use super::recording::Memory;
 
 /// What a block of memory holds.
@@ -54,9 +55,8 @@ impl Device {
     /// Buffers made by `work` get a tag.
     pub fn tagged<T>(&self, tag: Tag, work: impl FnOnce() -> T) -> T {
         let before = self.0.tag.replace(tag);
-        let done = work();
-        self.0.tag.set(before);
-        done
+        let _restored = Finally::new(|| self.0.tag.set(before));
+        work()
     }
 
     /// Reports to `watch`, instead of an earlier one, what memory is taken and released; `None` ends it.
