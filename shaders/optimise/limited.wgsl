@@ -22,7 +22,9 @@ fn limited(invocation: u32, lane: u32, n: u32, scaled_share: f32, cursor: u32, i
     let write = place + 4u * ((control[2] + 1u) % 2u);
     var scale = moments[read + 2u];
     let share = unscaled(scaled_share, scale.x);
-    let norm = whole.x * sqrt(whole.y) * share;
+    let largest = whole.x * share;
+    let root = sqrt(whole.y);
+    let norm = norm_of(largest, root);
     var counts = moments[read];
     if (cursor < params.group) { counts = vec4<f32>(); }
     var past = moments[read + 1u];
@@ -31,7 +33,7 @@ fn limited(invocation: u32, lane: u32, n: u32, scaled_share: f32, cursor: u32, i
     let is_finite = whole.z == 0.0;
     if (is_last) {
         let most = most_allowed(past);
-        factor = factor_for(norm, most);
+        factor = factor_for(largest, root, most);
         if (is_finite || !SKIPS) {
             past = remembered(past, norm, most);
             counts += vec4<f32>(1.0, 0.0, select(0.0, 1.0, factor < 1.0), 0.0);

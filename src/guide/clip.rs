@@ -40,7 +40,11 @@ pub fn clip_by_global_norm(gradients: &[Option<Var>], most: f32) -> Result<(Vec<
     });
     let sum = squares.reduce(|sum, square| ops::add(&sum, &square)).unwrap_or_else(|| largest.clone());
     let norm = ops::fused(&[&largest, &sum], |v| v[0] * sqrt(v[1]));
-    let factor = ops::fused(&[&norm], |v| most / max(v[0], most));
+    // Where the norm is larger than any number, it is still divided by, in two steps. A GPU may take a quotient by more than 2^126 for 0.
+    let factor = ops::fused(&[&largest, &sum], |v| {
+        let share = min((0.0625 * most) / (v[0] * 0.0625), 1e30);
+        share / max(sqrt(v[1]), share)
+    });
     let clipped = gradients.iter().map(|gradient| gradient.as_ref().map(|gradient| ops::mul(gradient, &factor)));
     Ok((clipped.collect(), norm))
 }
@@ -77,7 +81,11 @@ mod tests {
     fn large_gradients_keep_their_direction_and_others_are_not_hidden() {
         let (large, norm) = clipped(&[3e25, -4e25]);
         assert!((large[0] - 0.6).abs() < 1e-6 && (large[1] + 0.8).abs() < 1e-6 && (norm / 5e25 - 1.0).abs() < 1e-6);
+        let (beyond, norm) = clipped(&[3e38, -3e38]);
+        assert!((beyond[0] - 0.5_f32.sqrt()).abs() < 1e-6 && beyond[0] == -beyond[1] && norm == f32::INFINITY);
         assert_eq!(clipped(&[0.0, 0.0]), (vec![0.0, 0.0], 0.0));
+        let (once, _) = clipped(&[0.3, 0.4]);
+        assert_eq!(once, [0.3, 0.4], "below the most");
         for odd in [f32::NAN, f32::INFINITY] {
             assert!(clipped(&[odd, 1.0]).0.iter().all(|value| value.is_nan()), "{odd}");
         }

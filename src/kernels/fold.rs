@@ -5,7 +5,7 @@ use std::ops::Add;
 
 use super::common::{self, each};
 use super::evidence::{Numbers, case, within, words};
-use super::optimise::TAIL;
+use super::optimise::{Norm, TAIL};
 use crate::device::{Call, Case, Cost, Dispatch, Expected, Kernel, View};
 use crate::params;
 use crate::simd::widened;
@@ -126,9 +126,14 @@ impl Figure {
         whole
     }
 
-    /// The norm.
-    pub fn norm(self) -> f32 {
-        self.largest * self.squares.sqrt()
+    /// The norm, times a factor.
+    pub(crate) fn norm(self, factor: f32) -> Norm {
+        Norm { largest: self.largest * factor, root: self.squares.sqrt() }
+    }
+
+    /// The root mean square of `count` numbers.
+    pub fn rms(self, count: usize) -> f64 {
+        f64::from(self.largest) * (f64::from(self.squares) / count as f64).sqrt()
     }
 
     /// The largest size.
@@ -142,7 +147,7 @@ impl Figure {
     }
 
     /// Its words.
-    fn words(self) -> [f32; 4] {
+    pub fn words(self) -> [f32; 4] {
         [self.largest, self.squares, self.bad, self.zeros]
     }
 

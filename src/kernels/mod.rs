@@ -28,6 +28,7 @@ pub mod reduce;
 pub mod scatter;
 pub mod softmax;
 pub mod strict;
+pub mod tensor_norms;
 mod update;
 
 use crate::device::{Case, Kernel};
@@ -57,4 +58,5 @@ pub static ALL: &[Entry] = &[
     (&scatter::SCATTER, scatter::cases),
     (&softmax::SOFTMAX, softmax::cases),
     (&strict::STRICT, strict::cases),
+    (&tensor_norms::TENSOR_NORMS, tensor_norms::cases),
 ];

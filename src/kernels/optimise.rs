@@ -16,6 +16,7 @@ use crate::device::{Call, Cost, Dispatch, Info, Kernel, View};
 use crate::params;
 use crate::program::{Expr, Instruction, Program};
 pub use cases::cases;
+pub(crate) use limit::Norm;
 pub use limit::{Limit, LossScale, SCALE_AT, STATE, UPDATE_WORDS, UpdateState};
 
 /// The `optimise` kernel: inputs order, partials (or the sums of `fold`); outputs parameters, moments, control, report.

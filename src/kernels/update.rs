@@ -52,7 +52,7 @@ pub(super) fn optimise(
         share = memory.unscaled(share, rule.bounds.scale);
         let whole = folded.whole();
         if is_last && (whole.is_finite() || !rule.bounds.skips) {
-            factor = rule.bounds.limit.factor(whole.norm() * share, &mut memory);
+            factor = rule.bounds.limit.factor(whole.norm(share), &mut memory);
         } else if is_last {
             memory.skipped += 1.0;
             is_applied = false;
@@ -104,10 +104,9 @@ struct Folded<'f> {
 }
 
 impl Folded<'_> {
-    /// The norm of lines.
-    fn norm(&self, lines: Range<usize>) -> f32 {
-        let figures = &self.partials[self.words + TAIL..][4 * lines.start..4 * lines.end];
-        Figure::union(Figure::read(figures)).norm()
+    /// The figure of the tensor that begins at a line, from `tensor_norms`.
+    fn tensor(&self, line: usize) -> Figure {
+        Figure::union(Figure::read(&self.partials[self.words + TAIL + 4 * line..][..4]))
     }
 
     /// The figure of all.
@@ -145,9 +144,9 @@ impl Runs<'_> {
             let [table, first, end] = [line[0], line[1], line[2]];
             if first as usize == at && table != FROZEN {
                 let limit = self.rule.bounds.limit;
-                let norm = |from: usize| self.folded.norm(from + at..from + end as usize);
-                let own = if limit.is_by_tensor() { norm(0) * self.share } else { 0.0 };
-                let factor = limit.factor_of_tensor(own, || norm(self.sizes.total / LINE));
+                let own = if limit.is_by_tensor() { self.folded.tensor(at) } else { Figure::default() };
+                let size = || self.folded.tensor(self.sizes.total / LINE + at).norm(1.0);
+                let factor = limit.factor_of_tensor(own.norm(self.share), size);
                 ranges.push((at * LINE..end as usize * LINE, self.rates(table as usize), factor));
             }
         }

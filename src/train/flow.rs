@@ -88,7 +88,7 @@ impl Trainer {
                 let [not_finite, zeros] = figure.odd();
                 TensorGradient {
                     name: parameter.name.clone(),
-                    rms: f64::from(figure.norm()) * share / (count as f64).sqrt(),
+                    rms: figure.rms(count) * share,
                     largest: f64::from(figure.largest()) * share,
                     zeros: (f64::from(zeros) - padding) / count as f64,
                     not_finite: not_finite as u64,

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::config::{StepKind, TrainerConfig};
 use super::data::Data;
-use super::gradients::{Clip, Groups};
+use super::gradients::Groups;
 use super::layers::Layers;
 use super::network::{Batch, Network};
 use super::step::State;
@@ -14,13 +14,8 @@ use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Mlp};
 use crate::kernels::optimise::SCALE_AT;
 use crate::loss::{self, Loss};
-use crate::nn::Parameter;
 use crate::ops;
-use crate::optim::Motion;
 use crate::tensor::Tensor;
-
-/// Values of a tensor whose norm a GPU takes, at most.
-const LARGEST_TENSOR: usize = 1 << 20;
 
 /// Everything that the plans are made from.
 pub(super) struct Setup<'a> {
@@ -94,22 +89,6 @@ impl Setup<'_> {
         let at = Tensor::from_u32(self.device, [1], &[SCALE_AT as u32])?;
         let factor = ops::reshape(&ops::take_rows(&words, &at), [1]);
         Ok(ops::fused(&[loss, &factor], |v| v[0] * v[1] * scale.rows.recip()))
-    }
-
-    /// Errors if norms are taken tensor by tensor and one is too large for that: on a GPU every quad of a tensor joins the norms of all its lines.
-    pub(super) fn check_tensors(&self) -> Result<()> {
-        let settings = self.settings;
-        let has_tensors = matches!(settings.gradients.clip, Some(Clip::Tensor { .. }))
-            || settings.optimizer.motion() == Motion::ByTensor;
-        let too_large = |parameter: &&Parameter| parameter.shape.len() > LARGEST_TENSOR;
-        let largest = self.network.layout().parameters.iter().find(too_large);
-        let Some(parameter) = largest.filter(|_| has_tensors && !self.device.info().runs_cpu_path()) else {
-            return Ok(());
-        };
-        let (name, count) = (&parameter.name, parameter.shape.len());
-        Err(Error::usage(format!(
-            "train: norms of tensors (clip_tensor, lamb): {name} has {count} values, expected at most {LARGEST_TENSOR} on this device; use clip_norm, another optimizer or the cpu"
-        )))
     }
 
     /// Whether norms are taken of some of the gradients only: the fused step computes those of frozen parameters, too.

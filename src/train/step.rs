@@ -96,7 +96,6 @@ impl State {
 impl Plans {
     pub(super) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
         let settings = setup.settings;
-        setup.check_tensors()?;
         let fused = setup.fused()?;
         let kind = match (settings.step, &fused) {
             (Some(kind), _) => kind,

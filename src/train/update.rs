@@ -8,8 +8,8 @@ use super::setup::Setup;
 use super::step::State;
 use crate::device::{Buffer, Command, Dispatch, Label, Tag, View};
 use crate::error::Result;
-use crate::kernels::fold;
 use crate::kernels::optimise::{self, Rule, Sizes, TAIL, UPDATE_WORDS};
+use crate::kernels::{fold, tensor_norms};
 use crate::optim::Motion;
 
 /// Records one step: `gradient` fills the parts of the gradient at some weights, then the update, which ends every step.
@@ -44,6 +44,9 @@ pub(super) fn record(
         report = aside.report;
     }
     let gradients = if rule.bounds.needs_fold() { update.folded(partials) } else { (partials.clone(), sizes) };
+    if rule.bounds.limit.is_by_tensor() {
+        update.norms_of_tensors(&gradients);
+    }
     let made = Made { rule: &rule, gradients: &gradients, report: &report };
     let moved = || match setup.settings.optimizer.motion() {
         Motion::ByValue => {
@@ -84,8 +87,10 @@ fn by_tensor(update: &Update<'_>, made: &Made<'_>) -> Result<()> {
     let views = [&both, &state.control, &sums].map(Buffer::view);
     update.record(fold::dispatch(2 * total, 1, 1, views));
     let sizes = Sizes { parts: 1, folded: 2 * total, figures: fold::workgroups(2 * total), ..*sizes };
+    let both = (sums, sizes);
+    update.norms_of_tensors(&both);
     let outputs = [&state.parameters, &aside.moments, &state.control, &aside.report].map(Buffer::view);
-    update.launch(&rule.along_directions(), &(sums, sizes), outputs);
+    update.launch(&rule.along_directions(), &both, outputs);
     Ok(())
 }
 
@@ -120,6 +125,11 @@ impl Update<'_> {
             device.record(Command::Copy { from, to: View { buffer: buffer.clone(), offset: end, words: figures } });
         }
         Ok((buffer, Sizes { total: words, parts: 1, folded: words, figures: fold::workgroups(total), ..self.sizes }))
+    }
+
+    /// Records the norms of tensors, among the sums.
+    fn norms_of_tensors(&self, (sums, sizes): &(Buffer, Sizes)) {
+        self.record(tensor_norms::dispatch(sizes, self.state.order.view(), sums.view()));
     }
 
     fn launch(&self, rule: &Rule, (gradients, sizes): &(Buffer, Sizes), outputs: [View; 4]) {

@@ -43,9 +43,12 @@ struct Place {
     is_grouped: bool,
     /// Whether a gradient is not finite.
     is_odd: bool,
+    /// Factor of the gradients.
+    scale: f32,
 }
 
-const ALONE: Place = Place { total: 64, parts: 1, group: 1, cursor: 2, skipped: 0.0, is_grouped: false, is_odd: false };
+const ALONE: Place =
+    Place { total: 64, parts: 1, group: 1, cursor: 2, skipped: 0.0, is_grouped: false, is_odd: false, scale: 1.0 };
 
 /// A mean of the weights is kept, and every rate matters.
 fn stand_in(bounds: GradientBounds, is_grouped: bool) -> RuleCase {
@@ -82,6 +85,12 @@ pub fn cases() -> Vec<Case> {
     for (limit, largest) in [(Limit::Tensor(0.3), None), (Limit::Norm(0.5), Some(0.01)), (Limit::None, Some(0.2))] {
         let bounds = GradientBounds { limit, largest, ..GradientBounds::default() };
         cases.push(update_case(&stand_in(bounds, true), Place { total: 320, is_grouped: true, ..ALONE }));
+    }
+    // Finite gradients whose norm is above every number.
+    for limit in [Limit::Norm(0.5), Limit::Tensor(0.5)] {
+        let bounds = GradientBounds { limit, ..GradientBounds::default() };
+        let is_grouped = limit.is_by_tensor();
+        cases.push(update_case(&stand_in(bounds, is_grouped), Place { total: 832, is_grouped, scale: 3e38, ..ALONE }));
     }
     // Left out, and the rates of the update after two that were.
     let skips = GradientBounds { skips: true, ..GradientBounds::default() };
@@ -182,7 +191,7 @@ impl Place {
             Some([norm, most]) => {
                 written[0] += 1.0;
                 written[2] += f64::from(u8::from(norm > most));
-                written[3] = written[3].max(norm);
+                written[3] = written[3].max(norm.min(3e38));
                 if matches!(bounds.limit, Limit::Adaptive { .. }) {
                     let (weight, apart) = (1.0 / 13.0, norm.min(most) - PAST[0]);
                     written[4] += weight * apart;
@@ -207,9 +216,9 @@ impl Place {
     }
 }
 
-/// The figures that `fold` writes after sums of one part.
-fn figures(sums: &[f32]) -> Vec<f32> {
-    let figure = |words: &[f32]| {
+/// The figures that `fold` writes after sums of one part, and `tensor_norms` for these tensors.
+fn figures(sums: &[f32], tensors: &[(usize, usize, u32)]) -> Vec<f32> {
+    let figure = |words: &[f32]| -> [f32; 4] {
         let finite = words.iter().map(|&g| f64::from(g)).filter(|g| g.is_finite());
         let most = finite.clone().fold(0.0_f64, |most, g| most.max(g.abs()));
         let bad = words.len() - finite.clone().count();
@@ -217,12 +226,17 @@ fn figures(sums: &[f32]) -> Vec<f32> {
     };
     let mut wholes = vec![0.0; 4 * fold::workgroups(sums.len())];
     wholes[..4].copy_from_slice(&figure(sums));
-    sums.chunks(64).flat_map(figure).chain(wholes).collect()
+    let mut lines: Vec<[f32; 4]> = sums.chunks(64).map(figure).collect();
+    for &(first, end, _) in tensors {
+        lines[first..end].fill([0.0; 4]);
+        lines[first] = figure(&sums[64 * first..64 * end]);
+    }
+    lines.into_iter().flatten().chain(wholes).collect()
 }
 
 /// A step of an epoch of three steps, or of more if groups are longer.
 fn update_case(known: &RuleCase, place: Place) -> Case {
-    let Place { total, parts, group, cursor, skipped, is_grouped, is_odd } = place;
+    let Place { total, parts, group, cursor, skipped, is_grouped, is_odd, scale: size } = place;
     let GradientBounds { limit, largest, skips, scale, .. } = known.rule.bounds;
     let is_folded = known.rule.bounds.needs_fold();
     let mut numbers = Numbers::new(73);
@@ -239,6 +253,7 @@ fn update_case(known: &RuleCase, place: Place) -> Case {
     };
     let mut partials = numbers.floats(parts * (total + TAIL));
     for part in partials.chunks_exact_mut(total + TAIL) {
+        part[..total].iter_mut().for_each(|g| *g *= size);
         part[total + 1] = 2.0;
         part[total + 2] = if is_folded { 3.0 } else { 0.0 };
     }
@@ -252,7 +267,8 @@ fn update_case(known: &RuleCase, place: Place) -> Case {
     let mut report = vec![0.0; steps as usize + 2];
     report[cursor as usize] = sum(total) / sum(total + 1);
     if is_folded {
-        partials.extend(figures(&partials[..total]));
+        let tensors = if limit.is_by_tensor() { place.tensors() } else { Vec::new() };
+        partials.extend(figures(&partials[..total], &tensors));
     }
     let norm = |range: std::ops::Range<usize>| mean[range].iter().map(|g| g * g).sum::<f64>().sqrt();
     let whole = norm(0..total);

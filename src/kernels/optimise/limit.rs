@@ -28,6 +28,8 @@ pub enum Limit {
 
 /// No limit. The largest number has a shortest text above it, which Chromium refuses.
 const UNLIMITED: f32 = 3e38;
+/// Larger norms are not divided by at once.
+const LARGE: f32 = 1e37;
 /// Past norms that an adaptive limit needs.
 const LEAST_PAST: f32 = 10.0;
 /// Past norms over which means are taken.
@@ -149,9 +151,31 @@ impl UpdateState {
     }
 }
 
+/// A norm of finite numbers: the largest size, and the root of the sum of squares relative to it. The product may be larger than any f32.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Norm {
+    pub largest: f32,
+    pub root: f32,
+}
+
+impl Norm {
+    /// The norm, at most [`UNLIMITED`].
+    pub(crate) fn value(self) -> f32 {
+        (self.largest * self.root).min(UNLIMITED)
+    }
+
+    /// The factor that makes the norm `most`.
+    fn factor_to(self, most: f32) -> f32 {
+        let norm = self.largest * self.root;
+        // As the shader does it: a device may take a quotient by more than 2^126 for 0.
+        if norm > LARGE { (0.0625 * most) / (0.0625 * self.largest) / self.root } else { most / norm }
+    }
+}
+
 impl Limit {
     /// The factor of all gradients at an update with this norm, which the memory keeps.
-    pub(crate) fn factor(self, norm: f32, memory: &mut UpdateState) -> f32 {
+    pub(crate) fn factor(self, whole: Norm, memory: &mut UpdateState) -> f32 {
+        let norm = whole.value();
         let most = match self {
             Self::None | Self::Tensor(_) | Self::Trust => UNLIMITED,
             Self::Norm(most) | Self::Length(most) => most,
@@ -162,7 +186,7 @@ impl Limit {
             }
         };
         let is_long = norm > most || (matches!(self, Self::Length(_)) && norm > 0.0);
-        let factor = if is_long { most / norm } else { 1.0 };
+        let factor = if is_long { whole.factor_to(most) } else { 1.0 };
         if matches!(self, Self::Adaptive { .. }) {
             let [mean, variance, count] = memory.past;
             let weight = 1.0 / (count + 1.0).min(WINDOW);
@@ -181,15 +205,15 @@ impl Limit {
     }
 
     /// The factor of a tensor's gradients with this norm; `size` is that of the tensor.
-    pub(crate) fn factor_of_tensor(self, norm: f32, size: impl Fn() -> f32) -> f32 {
+    pub(crate) fn factor_of_tensor(self, norm: Norm, size: impl Fn() -> Norm) -> f32 {
         match self {
-            Self::Tensor(most) if norm > most => most / norm,
-            Self::Trust if norm > 0.0 && size() > 0.0 => size() / norm,
+            Self::Tensor(most) if norm.value() > most => norm.factor_to(most),
+            Self::Trust if norm.value() > 0.0 && size().value() > 0.0 => norm.factor_to(size().value()),
             _ => 1.0,
         }
     }
 
-    /// WGSL of `most_allowed`, `factor_for` and `remembered`.
+    /// WGSL of `norm_of`, `factor_to`, `most_allowed`, `factor_for` and `remembered`.
     pub(super) fn wgsl(self) -> String {
         let text = |value: f32| wgsl_constant(f64::from(value));
         let most = match self {
@@ -213,7 +237,9 @@ impl Limit {
             "    return past;\n".to_owned()
         };
         format!(
-            "fn most_allowed(past: vec4<f32>) -> f32 {{ return {most}; }}\nfn factor_for(norm: f32, most: f32) -> f32 {{\n    if ({is_long}) {{ return most / norm; }}\n    return 1.0;\n}}\nfn remembered(past: vec4<f32>, norm: f32, most: f32) -> vec4<f32> {{\n{remembered}}}\n"
+            "fn norm_of(largest: f32, root: f32) -> f32 {{ return min(largest * root, {}); }}\nfn factor_to(largest: f32, root: f32, most: f32) -> f32 {{\n    if (largest * root > {}) {{ return (0.0625 * most) / (0.0625 * largest) / root; }}\n    return most / (largest * root);\n}}\nfn most_allowed(past: vec4<f32>) -> f32 {{ return {most}; }}\nfn factor_for(largest: f32, root: f32, most: f32) -> f32 {{\n    let norm = norm_of(largest, root);\n    if ({is_long}) {{ return factor_to(largest, root, most); }}\n    return 1.0;\n}}\nfn remembered(past: vec4<f32>, norm: f32, most: f32) -> vec4<f32> {{\n{remembered}}}\n",
+            text(UNLIMITED),
+            text(LARGE)
         )
     }
 }
@@ -222,17 +248,31 @@ impl Limit {
 mod tests {
     use super::*;
 
+    fn norm_of(norm: f32) -> Norm {
+        Norm { largest: norm, root: 1.0 }
+    }
+
+    #[test]
+    fn a_norm_above_every_number_is_limited_and_not_lost() {
+        let norm = Norm { largest: 3e38, root: 2.0 };
+        let factor = Limit::Norm(6.0).factor(norm, &mut UpdateState::default());
+        assert!((factor / 1e-38 - 1.0).abs() < 1e-5, "{factor:e}");
+        let mut memory = UpdateState::default();
+        assert_eq!(Limit::None.factor(norm, &mut memory), 1.0);
+        assert!(memory.largest.is_finite());
+    }
+
     #[test]
     fn norms_near_the_mean_are_never_limited_and_a_spike_is() {
         let limit = Limit::Adaptive { deviations: 2.0, most: 1e9 };
         let mut memory = UpdateState::default();
         for at in 0..200 {
             let norm = if at % 2 == 0 { 1.0 } else { 1.04 };
-            assert_eq!(limit.factor(norm, &mut memory), 1.0, "norm {at}");
+            assert_eq!(limit.factor(norm_of(norm), &mut memory), 1.0, "norm {at}");
         }
         let [mean, variance, _] = memory.past;
         assert!((mean - 1.02).abs() < 0.01 && variance.sqrt() < 0.05, "{mean} {variance}");
-        let factor = limit.factor(10.0, &mut memory);
+        let factor = limit.factor(norm_of(10.0), &mut memory);
         assert!((10.0 * factor - (mean + 2.0 * 0.05 * mean)).abs() < 1e-5, "{factor}");
         assert_eq!((memory.limited, memory.largest, memory.applied), (1.0, 10.0, 201.0));
     }
@@ -241,7 +281,7 @@ mod tests {
     fn few_past_norms_have_a_limit_of_their_own() {
         let mut memory = UpdateState::default();
         let limit = Limit::Adaptive { deviations: 2.0, most: 3.0 };
-        assert_eq!(limit.factor(6.0, &mut memory), 0.5);
-        assert_eq!(limit.factor(1.0, &mut memory), 1.0);
+        assert_eq!(limit.factor(norm_of(6.0), &mut memory), 0.5);
+        assert_eq!(limit.factor(norm_of(1.0), &mut memory), 1.0);
     }
 }

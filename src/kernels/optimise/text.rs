@@ -62,15 +62,15 @@ impl Rule {
             Limit::Tensor(most) => {
                 let most = wgsl_constant(f64::from(most));
                 format!(
-                    "    let norm = norm_of(first, end) * share;\n    if (norm > {most}) {{ return {most} / norm; }}\n    return 1.0;\n"
+                    "    let figure = figure_at(first);\n    let largest = figure.x * share;\n    let root = sqrt(figure.y);\n    if (norm_of(largest, root) > {most}) {{ return factor_to(largest, root, {most}); }}\n    return 1.0;\n"
                 )
             }
-            Limit::Trust => "    let lines = params.total / 64u;\n    let norm = norm_of(first, end);\n    let size = norm_of(lines + first, lines + end);\n    if (norm > 0.0 && size > 0.0) { return size / norm; }\n    return 1.0;\n".to_owned(),
+            Limit::Trust => "    let direction = figure_at(first);\n    let weights = figure_at(params.total / 64u + first);\n    let size = norm_of(weights.x, sqrt(weights.y));\n    if (direction.x > 0.0 && size > 0.0) { return factor_to(direction.x, sqrt(direction.y), size); }\n    return 1.0;\n".to_owned(),
             _ => String::new(),
         };
         let of_tensor = if limit.is_by_tensor() {
             format!(
-                "fn norm_of(first: u32, end: u32) -> f32 {{\n    var figure = vec4<f32>();\n    for (var line = first; line < end; line++) {{ figure = joined(figure, figure_at(line)); }}\n    return figure.x * sqrt(figure.y);\n}}\nfn factor_of_tensor(line: u32, share: f32) -> f32 {{\n    let at = params.rows + 4u * params.steps * params.tables + {LINE_WORDS}u * line;\n    let first = order[at + 1u];\n    let end = order[at + 2u];\n{factor}}}\n"
+                "fn factor_of_tensor(line: u32, share: f32) -> f32 {{\n    let first = order[params.rows + 4u * params.steps * params.tables + {LINE_WORDS}u * line + 1u];\n{factor}}}\n"
             )
         } else {
             String::new()
