@@ -98,12 +98,22 @@ impl<'p> ArrowTriangle<'p> {
     }
 }
 
-/// (RᵀR)⁻¹ · variance; infinite for parameters with a share in a direction whose singular value is below the rounding errors of `rows` rows.
-pub(super) fn covariance(triangle: &ArrowTriangle<'_>, rows: usize, variance: f64) -> Covariance {
+/// (RᵀR)⁻¹ · variance at the parameters `x`; infinite for parameters with a share in a direction whose singular value is below the rounding errors of
+/// `rows` rows, and for those that change the model by less than the rounding errors of what others contribute to it.
+pub(super) fn covariance(triangle: &ArrowTriangle<'_>, x: &DVector<f64>, rows: usize, variance: f64) -> Covariance {
     let whole = triangle.whole();
+    let effects: Vec<f64> = triangle
+        .pattern
+        .order()
+        .zip(whole.column_iter())
+        .map(|(place, column)| column.norm() * x[place].abs().max(1.0))
+        .collect();
+    let least = 8.0 * f64::EPSILON * effects.iter().copied().fold(0.0, f64::max);
+    let is_seen: Vec<bool> = effects.iter().map(|effect| *effect > least).collect();
     let norms: Vec<f64> =
-        whole.column_iter().map(|column| if column.norm() > 0.0 { column.norm() } else { 1.0 }).collect();
-    let scaled = DMatrix::from_fn(whole.nrows(), whole.ncols(), |i, j| whole[(i, j)] / norms[j]);
+        whole.column_iter().zip(&is_seen).map(|(column, seen)| if *seen { column.norm() } else { 1.0 }).collect();
+    let scaled =
+        DMatrix::from_fn(whole.nrows(), whole.ncols(), |i, j| if is_seen[j] { whole[(i, j)] / norms[j] } else { 0.0 });
     let Covariance { matrix, undetermined } = match inverse_square(triangle, &scaled, rows) {
         Some(matrix) => Covariance { matrix, undetermined: Vec::new() },
         None => by_singular_values(&scaled, rows),

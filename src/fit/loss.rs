@@ -44,6 +44,11 @@ impl RobustLoss {
         Self::ALL.into_iter().find(|(_, loss)| *loss == self).map_or("", |(name, _)| name)
     }
 
+    /// A loss that is as robust as a convex one can be; itself if it is convex.
+    pub(super) fn convex(self) -> Self {
+        if matches!(self, Self::Cauchy | Self::Arctan) { Self::SoftL1 } else { self }
+    }
+
     /// ρ(z) and its first two derivatives.
     pub(super) fn at(self, z: f64) -> [f64; 3] {
         let root = (1.0 + z).sqrt();

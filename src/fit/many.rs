@@ -257,7 +257,7 @@ impl<'a> Solver<'a> {
         let (found, _) = search.solve(&objective, &start).map_err(|bad| bad.explained(self.problem))?;
         let triangle = objective.triangle(&found.x).map_err(overflow)?;
         let triangle = ArrowTriangle::dense(&search.pattern, triangle);
-        let Covariance { matrix, .. } = covariance(&triangle, rows, search.variance(&found));
+        let Covariance { matrix, .. } = covariance(&triangle, &found.x, rows, search.variance(&found));
         let mut values = objective.values.borrow().clone();
         let free = objective.free.iter().zip(&found.x);
         free.for_each(|(&at, value)| values[self.model.variables[at]] = *value);

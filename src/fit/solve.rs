@@ -237,7 +237,7 @@ pub fn solve_from(
     }
     let (found, expected_shift) = solved.map_err(|bad| bad.explained(problem))?;
     let triangle = sums.triangle(found.x.as_slice(), &search.pattern).map_err(overflow)?;
-    let covariance = covariance(&triangle, problem.rows(), search.variance(&found));
+    let covariance = covariance(&triangle, &found.x, problem.rows(), search.variance(&found));
     let spread = spread(&problem.data, &pool)?;
     let fit = reported(problem, (&free, &search.bounds), &found, covariance, expected_shift, spread, options.level);
     let searched = approach.map_or_else(Searched::default, |approach| approach.searched);

@@ -12,7 +12,7 @@ use super::model::varying;
 use super::parameter::Parameter;
 use super::problem::Problem;
 use super::solve::{Global, Search, SolveOptions};
-use super::sums::{Normal, Objective, Sums};
+use super::sums::{Bad, Normal, Objective, Sums};
 use crate::error::{Error, Result};
 use crate::host::ThreadPool;
 use crate::host::splitmix::{STEP, mixed};
@@ -25,12 +25,18 @@ const WARM: usize = 4_000;
 const WARM_FROM: usize = 20 * WARM;
 /// Draws.
 const DRAWS: usize = 3_000;
-/// Draws from which a search starts.
+/// Starts from which a search goes on to its end.
 const BEST: usize = 6;
-/// The same for a search of many starts.
+/// Evaluations of the model after which they are chosen.
+const BRIEF: usize = 12;
+/// Draws from which a search starts.
 const MANY: usize = 60;
+/// Draws are near each other where parameters differ by less than this share.
+const NEAR: f64 = 0.25;
 /// Steps of the linear parameters with a robust loss.
 const ROBUST_STEPS: usize = 5;
+/// Times that such a step is halved, at most.
+const HALVES: usize = 6;
 /// Generations of an evolution strategy.
 const GENERATIONS: usize = 300;
 /// More parameters than these are not found by drawing.
@@ -50,7 +56,7 @@ pub(super) fn start(
     }
     let sampled = sampled(problem, 0..problem.data.rows())?;
     let places = sampled.free();
-    let found = found(&sampled, options, pool)?;
+    let found = found(&sampled, options, pool).map_err(|error| outside(problem, free, pool).unwrap_or(error))?;
     let mut values: Vec<f64> = sampled.parameters.iter().map(|one| one.start.unwrap_or_default()).collect();
     places.iter().zip(&found).for_each(|(&at, value)| values[at] = *value);
     let mut starts: Vec<f64> = vec![0.0; problem.parameters.len()];
@@ -63,6 +69,17 @@ pub(super) fn start(
         given.unwrap_or(starts[at].clamp(parameter.low, parameter.high))
     };
     Ok(DVector::from_iterator(free.len(), free.iter().map(one)))
+}
+
+/// The error for rows in which the model is finite at no start, such as one where the logarithm of a column is that of 0, if there are other rows.
+fn outside(problem: &Problem<'_>, free: &[usize], pool: &ThreadPool) -> Option<Error> {
+    let sums = Sums::new(problem, pool);
+    let bad = |value: f64| match sums.normal(&vec![value; free.len()]) {
+        Err(bad @ Bad::Rows { count, first }) if count < problem.rows() => Some((first, bad)),
+        _ => None,
+    };
+    let [(one, _), (other, bad)] = [bad(1.0)?, bad(0.37)?];
+    (one == other).then(|| bad.explained(problem))
 }
 
 /// At most so many of some rows: one from each of as many equal parts, at a place that follows no pattern of the data.
@@ -144,8 +161,17 @@ pub(super) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &Thread
         )));
     }
     let plain = Problem { loss: RobustLoss::Linear, ..problem.clone() };
-    let robust = (problem.loss != RobustLoss::Linear).then(|| Sums::new(problem, pool));
-    let tries = Tries { problem, free, sums: Sums::new(&plain, pool), robust, solved: &solved };
+    // The steps of a loss that flattens out need not go down.
+    let convex = Problem { loss: problem.loss.convex(), ..problem.clone() };
+    let robust =
+        (problem.loss != RobustLoss::Linear).then(|| [&convex, problem].map(|problem| Sums::new(problem, pool)));
+    let robust_steps = match (solved.is_empty(), drawn.is_empty()) {
+        (true, _) => 0,
+        // The only start there is.
+        (_, true) => 10 * ROBUST_STEPS,
+        _ => ROBUST_STEPS,
+    };
+    let tries = Tries { problem, free, sums: Sums::new(&plain, pool), robust, solved: &solved, robust_steps };
     let draws = Draws::over(problem)?;
     let mut random = Random(options.seed);
     let mut draw = |_| {
@@ -172,11 +198,41 @@ pub(super) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &Thread
     if options.global == Global::CmaEs && !drawn.is_empty() {
         found.insert(0, (0.0, tries.evolved(&best, &drawn, &mut random)));
     }
-    let (search, sums) = (Search::of(problem, free, options)?, Sums::new(problem, pool));
-    let most = if options.global == Global::MultiStart { MANY } else { BEST };
-    let ends = found.into_iter().take(most).filter_map(|(_, x)| search.run(&sums, &x).ok());
-    let lowest = ends.min_by(|a, b| a.normal.cost.total_cmp(&b.normal.cost));
-    Ok(lowest.map_or(best, |found| found.x))
+    let sums = Sums::new(problem, pool);
+    let ends = |options: &SolveOptions, starts: Vec<(f64, DVector<f64>)>| -> Result<Vec<(f64, DVector<f64>)>> {
+        let search = Search::of(problem, free, options)?;
+        let ends = starts.into_iter().filter_map(|(_, x)| search.run(&sums, &x).ok());
+        let mut ends: Vec<(f64, DVector<f64>)> = ends.map(|found| (found.normal.cost, found.x)).collect();
+        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(ends)
+    };
+    let found = if options.global == Global::MultiStart {
+        ends(options, distinct(found, &drawn, MANY))?
+    } else {
+        // A few steps from many starts show which of them lead far down.
+        let brief = SolveOptions { evaluations: BRIEF, ..options.clone() };
+        let mut begun = ends(&brief, distinct(found, &drawn, MANY))?;
+        begun.truncate(BEST);
+        ends(options, begun)?
+    };
+    Ok(found.into_iter().next().map_or(best, |(_, x)| x))
+}
+
+/// The first points of which no two are near each other in all the parameters that are drawn: searches from neighbours end at the same place.
+fn distinct(found: Vec<(f64, DVector<f64>)>, drawn: &[usize], most: usize) -> Vec<(f64, DVector<f64>)> {
+    let mut kept: Vec<(f64, DVector<f64>)> = Vec::with_capacity(most);
+    for (cost, x) in found {
+        let is_near = |other: &DVector<f64>| {
+            drawn.iter().all(|&at| (x[at] - other[at]).abs() <= NEAR * x[at].abs().max(other[at].abs()))
+        };
+        if kept.is_empty() || !kept.iter().any(|(_, other)| is_near(other)) {
+            kept.push((cost, x));
+        }
+        if kept.len() == most {
+            break;
+        }
+    }
+    kept
 }
 
 /// Points that are tried.
@@ -185,10 +241,12 @@ struct Tries<'t> {
     free: &'t [usize],
     /// With the linear loss.
     sums: Sums<'t>,
-    /// With the problem's own loss, if it is robust.
-    robust: Option<Sums<'t>>,
+    /// With a convex robust loss and with the problem's own, if that is robust.
+    robust: Option<[Sums<'t>; 2]>,
     /// Parameters in which the model is linear.
     solved: &'t [usize],
+    /// Steps of those with a robust loss.
+    robust_steps: usize,
 }
 
 impl Tries<'_> {
@@ -208,16 +266,38 @@ impl Tries<'_> {
             }
         }
         // A few outliers may have moved the linear parameters far: a robust loss moves them back.
-        if let Some(robust) = &self.robust {
-            for _ in 0..ROBUST_STEPS {
-                let normal = robust.normal(x.as_slice()).ok()?;
-                if !self.solved.is_empty() {
-                    solve(&normal, &mut x, self.solved);
+        if let Some([convex, own]) = &self.robust {
+            let mut best = (own.normal(x.as_slice()).ok()?.cost, x);
+            for sums in [convex, own] {
+                let Some(x) = self.descended(sums, best.1.clone()) else { continue };
+                let cost = own.normal(x.as_slice()).ok().map_or(f64::INFINITY, |normal| normal.cost);
+                if cost < best.0 {
+                    best = (cost, x);
                 }
             }
-            cost = robust.normal(x.as_slice()).ok()?.cost;
+            (cost, x) = best;
         }
         cost.is_finite().then_some((cost, x))
+    }
+
+    /// Where some steps of the linear parameters lead, each of which lowers the cost.
+    fn descended(&self, sums: &Sums<'_>, mut x: DVector<f64>) -> Option<DVector<f64>> {
+        let mut normal = sums.normal(x.as_slice()).ok()?;
+        for _ in 0..self.robust_steps {
+            let mut next = x.clone();
+            solve(&normal, &mut next, self.solved);
+            let mut lower = None;
+            for _ in 0..HALVES {
+                lower = sums.normal(next.as_slice()).ok().filter(|found| found.cost < normal.cost);
+                if lower.is_some() {
+                    break;
+                }
+                next = (&next + &x) * 0.5;
+            }
+            let Some(found) = lower else { break };
+            (x, normal) = (next, found);
+        }
+        Some(x)
     }
 
     /// The best point that an evolution strategy finds from `best` on, over the parameters in `drawn`.

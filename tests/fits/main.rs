@@ -2,6 +2,7 @@
 //! `mero fit` as a process is in `tests/cli/fits.rs`.
 
 mod levels;
+mod starts;
 
 use meromorph::Result;
 use meromorph::fit::{
@@ -307,6 +308,10 @@ fn wrong_problems_are_errors() {
     assert_eq!(message(problem(DECAY, &few)), "fit: got 2 rows, expected at least 3, one for each free parameter");
     assert_eq!(
         message(problem("a * log(x) + b", &data).and_then(|problem| problem.start("a", 1.0)?.start("b", 1.0))),
+        "fit: the model is not finite at the start in row 1 (x = 0): expected a start at which it is, or no such rows"
+    );
+    assert_eq!(
+        message(problem("a * log(x) + b", &data)),
         "fit: the model is not finite at the start in row 1 (x = 0): expected a start at which it is, or no such rows"
     );
     assert_eq!(

@@ -1,0 +1,57 @@
+//! Fits without given starts: where searches begin decides which minimum they find.
+
+use meromorph::fit::RobustLoss;
+
+use super::{DECAY, decay, fitted, noise, problem};
+
+/// A few numbers of [0, 1) from a seed.
+fn shares(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+#[test]
+fn two_peaks_are_both_found() {
+    let x: Vec<f64> = (0..300).map(|row| f64::from(row) / 15.0).collect();
+    let noise = noise(300);
+    for seed in 0..20 {
+        let mut share = shares(seed);
+        let mut between = |low: f64, high: f64| low + (high - low) * share();
+        let peaks =
+            [[3.0, 8.0], [11.0, 17.0]].map(|[low, high]| [between(2.0, 6.0), between(low, high), between(0.5, 1.3)]);
+        let truth = |x: f64| 1.0 + peaks.iter().map(|[h, c, s]| h * (-0.5 * ((x - c) / s).powi(2)).exp()).sum::<f64>();
+        let y: Vec<f64> = x.iter().zip(&noise).map(|(x, noise)| truth(*x) + 0.1 * noise).collect();
+        let fit = fitted(&problem("gaussian(x) + gaussian(x) + line(x)", &[x.clone(), y]).unwrap());
+        assert!(fit.statistics.rmse < 0.07, "{peaks:?}: {:?}", fit.parameters);
+    }
+}
+
+#[test]
+fn losses_that_flatten_out_find_a_line_among_outliers() {
+    let x: Vec<f64> = (0..60).map(|row| f64::from(row) / 6.0).collect();
+    let noise = noise(60);
+    for seed in 0..30 {
+        let mut share = shares(seed);
+        let mut outlier = || if share() < 0.1 { 60.0 * share() - 30.0 } else { 0.0 };
+        let y: Vec<f64> = x.iter().zip(&noise).map(|(x, noise)| 2.0 * x + 1.0 + 0.1 * noise + outlier()).collect();
+        let data = [x.clone(), y];
+        for loss in [RobustLoss::SoftL1, RobustLoss::Huber, RobustLoss::Cauchy, RobustLoss::Arctan] {
+            let fit = fitted(&problem("a * x + b", &data).unwrap().loss(loss, 0.1).unwrap());
+            assert!((fit.value("a").unwrap() - 2.0).abs() < 0.1, "{loss:?}, seed {seed}: {:?}", fit.parameters);
+        }
+    }
+}
+
+/// Only rounding errors of the amplitude, which is 0, say anything of the rate.
+#[test]
+fn the_rate_of_a_decay_that_is_not_there_is_not_determined() {
+    let [x, y] = decay(50);
+    let fit = fitted(&problem(DECAY, &[x, vec![3.0; y.len()]]).unwrap());
+    assert_eq!(fit.undetermined, ["b"], "{:?}", fit.parameters);
+    let stderr = |name: &str| fit.parameters.iter().find(|parameter| parameter.name == name).unwrap().stderr;
+    assert!(stderr("b").is_none() && stderr("c").is_some());
+    assert!((fit.value("c").unwrap() - 3.0).abs() < 1e-12);
+}
