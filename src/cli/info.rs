@@ -118,7 +118,7 @@ fn identity(args: &Args, model: &Model) -> Vec<(&'static str, String)> {
         }
         Some(Target::Classification { name, levels, counts }) => {
             let classes = listed(levels, counts);
-            lines.push(("predicts", format!("\"{name}\", one of {}: {classes}", counted(levels.len(), "class"))));
+            lines.push(("predicts", format!("\"{name}\", one of {} classes: {classes}", levels.len())));
         }
         None => lines.push(("predicts", "from arrays: it has no column names".into())),
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::device::Device;
 use crate::error::Result;
 use crate::io::Table;
-use crate::train::{Model, Prediction, Storage};
+use crate::train::{Model, PredictOptions, Prediction, Storage};
 
 /// Differences between the predictions of two models. Masks apply to models with poles, classes to classifiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -43,7 +43,8 @@ pub fn narrowed(model: &Model, storage: Storage) -> Result<(Vec<u8>, Model)> {
 
 /// Predicts every row of a table with both models.
 pub async fn compare(device: &Device, table: &Table, before: &Model, after: &Model) -> Result<Comparison> {
-    let [before, after] = [before.predict(device, table).await?, after.predict(device, table).await?];
+    let before = before.predict_as(device, table, PredictOptions::lenient()).await?;
+    let after = after.predict_as(device, table, PredictOptions::lenient()).await?;
     Ok(Comparison::of(&before, &after))
 }
 

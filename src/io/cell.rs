@@ -152,11 +152,11 @@ impl Format {
     }
 
     /// A number with a currency sign or unmistakable groups of digits: `$1,234`, `-€5`, `1 000`, `1_000`, `1,234,567`, `1,234.5`; with a
-    /// decimal comma, point and comma have each other's meaning.
+    /// decimal comma, point and comma have each other's meaning. Also `5.25D+00` as Fortran writes it, and the sign for minus of typesetting.
     fn written(&self, text: &str) -> Option<f64> {
         let point = self.decimal.as_str();
         let comma = if point == "," { "." } else { "," };
-        let (is_negative, rest) = match text.strip_prefix('-') {
+        let (is_negative, rest) = match text.strip_prefix(['-', '−']) {
             Some(rest) => (true, rest),
             None => (false, text.strip_prefix('+').unwrap_or(text)),
         };
@@ -175,7 +175,9 @@ impl Format {
             Some(_) => return None,
             None => bare.to_owned(),
         };
-        let value = host::parse_number(&plain.replacen(point, ".", 1)).filter(|value| value.is_finite())?;
+        let plain = plain.replacen(point, ".", 1);
+        let value = host::parse_number(&plain).or_else(|| host::parse_number(&fortran(&plain)?));
+        let value = value.filter(|value| value.is_finite())?;
         Some(if is_negative { -value } else { value })
     }
 }
@@ -188,6 +190,23 @@ fn without_groups(text: &str, mark: &str, decimal: &str) -> Option<String> {
     let is_digits = |group: &str| !group.is_empty() && group.bytes().all(|b| b.is_ascii_digit());
     let is_grouped = is_digits(first) && first.len() <= 3 && groups.all(|group| group.len() == 3 && is_digits(group));
     (is_grouped && !rest.contains(mark)).then(|| whole.replace(mark, "") + rest)
+}
+
+/// A number with the exponent sign of Fortran's double precision, with the usual one.
+fn fortran(text: &str) -> Option<String> {
+    let (digits, exponent) = text.split_once(['D', 'd'])?;
+    let is_whole = exponent.trim_start_matches(['+', '-']).bytes().all(|b| b.is_ascii_digit());
+    (is_whole && !exponent.is_empty()).then(|| format!("{digits}e{exponent}"))
+}
+
+/// What follows the number at the start of a text, if that is a unit: `mm` of `5.25 mm`.
+pub(super) fn unit(text: &str) -> Option<&str> {
+    let number = text.trim_start_matches(['-', '+', '−']);
+    let rest = number.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ',');
+    let has_number = number.len() > rest.len() && number.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    let unit = rest.trim_start();
+    let is_unit = unit.starts_with(|c: char| c.is_alphabetic() || c == '°' || c == '%') && unit.chars().count() <= 12;
+    (has_number && is_unit).then_some(unit)
 }
 
 /// Whether a number is written like a code rather than a quantity: with leading zeros, or with more digits than a number keeps.

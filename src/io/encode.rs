@@ -75,8 +75,9 @@ impl Preparation {
     }
 
     /// The inputs of some rows; a category that training did not see counts as none of those it saw. Errors on a cell that cannot be used.
+    /// A text among numbers counts as missing, as reading the table has warned.
     pub fn encode_known(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
-        let Encoded { x, notes } = self.encode_noting(table, rows, Unknown::Other)?;
+        let Encoded { x, notes } = self.encode_cells(table, rows, Unknown::Other, false)?;
         let unusable = notes.iter().find_map(|note| match &note.kind {
             NoteKind::Unusable(why) => Some((note, why)),
             _ => None,
@@ -89,12 +90,18 @@ impl Preparation {
 
     /// The inputs of some rows and what was noticed. Errors on an absent column, and with [`Unknown::Refuse`] as [`Self::encode`].
     pub fn encode_noting(&self, table: &Table, rows: &[u32], unknown: Unknown) -> Result<Encoded> {
+        self.encode_cells(table, rows, unknown, true)
+    }
+
+    /// The same; a text among numbers cannot be used, or counts as missing.
+    fn encode_cells(&self, table: &Table, rows: &[u32], unknown: Unknown, has_texts: bool) -> Result<Encoded> {
         let inputs = self.inputs();
         let mut encoded = Encoded { x: vec![0.0; rows.len() * inputs], notes: Vec::new() };
         let mut at = 0;
         for (j, feature) in self.features.iter().enumerate() {
             let column = find(table, feature.name())?;
-            let mut noticed = Noticed { table, column, rows, unknown, feature: j, notes: &mut encoded.notes };
+            let notes = &mut encoded.notes;
+            let mut noticed = Noticed { table, column, rows, unknown, has_texts, feature: j, notes };
             let x = encoded.x.chunks_exact_mut(inputs).map(|row| &mut row[at..at + feature.inputs()]);
             match feature {
                 Feature::Numeric(number) => noticed.write_numbers(number, x)?,
@@ -151,7 +158,7 @@ impl Preparation {
 fn strict(table: &Table, name: &str, rows: &[u32], [mean, scale]: [f64; 2]) -> Result<Vec<f32>> {
     let (column, unknown) = (find(table, name)?, Unknown::Refuse);
     let (mut notes, [min, max]) = (Vec::new(), [f64::NEG_INFINITY, f64::INFINITY]);
-    let mut noticed = Noticed { table, column, rows, unknown, feature: 0, notes: &mut notes };
+    let mut noticed = Noticed { table, column, rows, unknown, has_texts: false, feature: 0, notes: &mut notes };
     let number = NumberFeature { mean, scale, min, max, ..NumberFeature::default() };
     let mut scaled = vec![0.0; rows.len()];
     noticed.write_numbers(&number, scaled.chunks_exact_mut(1))?;
@@ -164,6 +171,8 @@ struct Noticed<'a> {
     column: &'a Column,
     rows: &'a [u32],
     unknown: Unknown,
+    /// Whether a text among numbers is one, not a missing cell.
+    has_texts: bool,
     feature: usize,
     notes: &'a mut Vec<Note>,
 }
@@ -174,7 +183,10 @@ impl<'a> Noticed<'a> {
         let cells = self.numbers();
         for (at, inputs) in x.enumerate() {
             let value = match &cells {
-                Numbers::All(values) => Ok(values[self.rows[at] as usize]),
+                Numbers::All(values, texts) => match (values[self.rows[at] as usize], texts) {
+                    (value, Some(texts)) if value.is_nan() => self.text_number(at, texts),
+                    (value, _) => Ok(value),
+                },
                 Numbers::Texts(texts) => self.text_number(at, texts),
             };
             match value.and_then(|value| usable(number, value)) {
@@ -260,7 +272,7 @@ impl<'a> Noticed<'a> {
     /// The numbers of the column, or its texts if most of them are no numbers.
     fn numbers(&self) -> Numbers<'a> {
         match &self.column.cells {
-            Cells::Numeric(values) => Numbers::All(values),
+            Cells::Numeric(values) => Numbers::All(values, self.column.texts().filter(|_| self.has_texts)),
             texts @ Cells::Categorical { .. } => Numbers::Texts(texts),
         }
     }
@@ -300,7 +312,8 @@ fn is_outside(number: &NumberFeature, value: f64) -> bool {
 
 /// A column's cells as numbers.
 enum Numbers<'a> {
-    All(&'a [f64]),
+    /// Numbers, NaN where there is none; and what is written there, if some cells are no numbers.
+    All(&'a [f64], Option<&'a Cells>),
     Texts(&'a Cells),
 }
 
@@ -325,6 +338,16 @@ mod tests {
         let chosen =
             choose(&table, &Choice { target: "y".into(), missing: Missing::Drop, ..Choice::default() }).unwrap();
         Preparation::fit(&table, &chosen, &chosen.rows).unwrap()
+    }
+
+    #[test]
+    fn a_text_is_no_number_however_many_numbers_are_around_it() {
+        let text = format!("x,colour\n{}garbage,red\n,red\n", "5,red\n".repeat(30));
+        let new = table(&text);
+        let notes = fitted().encode_noting(&new, &new.every_row(), Unknown::Other).unwrap().notes;
+        let why = |text: &str| NoteKind::Unusable(text.into());
+        let wanted = [(30, why("\"garbage\" is not a number")), (31, why(MISSING))];
+        assert_eq!(notes, wanted.map(|(row, kind)| Note { row, feature: 0, kind }));
     }
 
     #[test]

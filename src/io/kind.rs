@@ -1,6 +1,6 @@
 //! Decides whether a column of text holds numbers, by the share of its cells that are numbers, and says which cells are not.
 
-use super::cell::{Format, Meaning, Odd, is_code};
+use super::cell::{Format, Meaning, Odd, is_code, unit};
 use super::comma;
 use super::reading::{Reading, Warning};
 use super::table::{Cells, Column};
@@ -26,9 +26,10 @@ pub(super) struct NumberColumn {
     percents: Vec<u32>,
     /// The first of the texts, with its row.
     first: Option<(usize, String)>,
-    /// Some texts, some common signs for a missing cell, some numbers in another notation, and how many there are of each.
-    seen: [Seen; 3],
-    has_codes: bool,
+    /// Some texts, some common signs for a missing cell, some numbers in another notation, some written like codes, and how many there are of each.
+    seen: [Seen; 4],
+    /// Of the texts, the unit after the first number that has one, and how many numbers have it.
+    unit: Option<(String, usize)>,
     is_text: bool,
 }
 
@@ -61,6 +62,7 @@ impl Seen {
 const TEXTS: usize = 0;
 const SIGNS: usize = 1;
 const WRITTEN: usize = 2;
+const CODES: usize = 3;
 
 impl NumberColumn {
     pub(super) fn with_capacity(rows: usize) -> Self {
@@ -73,7 +75,7 @@ impl NumberColumn {
             percents: Vec::new(),
             first: None,
             seen: Default::default(),
-            has_codes: false,
+            unit: None,
             is_text: false,
         }
     }
@@ -87,7 +89,9 @@ impl NumberColumn {
         let value = match format.meaning(cell) {
             Meaning::Number(value) => {
                 self.numbers += 1;
-                self.has_codes |= is_code(cell);
+                if is_code(cell) {
+                    self.seen[CODES].push(&String::from_utf8_lossy(cell.trim_ascii()));
+                }
                 value
             }
             Meaning::Missing => f64::NAN,
@@ -119,7 +123,13 @@ impl NumberColumn {
         self.values.extend(more.values);
         self.numbers += more.numbers;
         self.commas += more.commas;
-        self.has_codes |= more.has_codes;
+        self.unit = match (self.unit.take(), more.unit) {
+            (Some((own, count)), Some((other, more))) => {
+                let count = count + if own == other { more } else { 0 };
+                Some((own, count))
+            }
+            (own, other) => own.or(other),
+        };
         self.texts = texts;
         true
     }
@@ -144,6 +154,10 @@ impl NumberColumn {
                 self.texts += 1;
                 self.commas += usize::from(comma::is_number(&text));
                 self.seen[TEXTS].push(&text);
+                if let Some(unit) = unit(&text) {
+                    let (known, count) = self.unit.get_or_insert_with(|| (unit.to_owned(), 0));
+                    *count += usize::from(known == unit);
+                }
                 self.first.get_or_insert_with(|| (self.values.len(), text.into_owned()));
                 if self.texts > ENOUGH && self.texts > self.numbers {
                     (self.values, self.is_text) = (Vec::new(), true);
@@ -185,7 +199,7 @@ impl NumberColumn {
         let format = Some(format).filter(|format| !is_numeric && **format != Format::default()).cloned();
         let reading = Reading {
             texts: None,
-            has_texts: is_numeric && (self.has_codes || self.texts > 0 || self.seen[SIGNS].count > 0),
+            has_texts: is_numeric && (self.seen[CODES].count > 0 || self.texts > 0 || self.seen[SIGNS].count > 0),
             first_text: self.first,
             warning,
             format,
@@ -228,6 +242,20 @@ impl NumberColumn {
         }
         if is_numeric && written > 0 {
             return Some(("cells such as these are read as numbers".into(), WRITTEN));
+        }
+        if is_numeric && self.seen[CODES].count > 0 {
+            return Some((
+                "cells such as these are read as numbers; name the column under categorical if they are codes".into(),
+                CODES,
+            ));
+        }
+        if let Some((unit, _)) = self.unit.as_ref().filter(|(_, count)| !is_numeric && 2 * count > total) {
+            return Some((
+                format!(
+                    "most cells are numbers with the unit {unit}, so the column is a category; without the unit they would be numbers"
+                ),
+                TEXTS,
+            ));
         }
         if !is_numeric && self.commas == 0 && self.numbers > texts {
             let numbers = self.numbers;

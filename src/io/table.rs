@@ -185,7 +185,12 @@ impl Column {
 
     /// The cells for use as categories: as written, where numbers are written like codes.
     pub fn as_category(&self) -> &Cells {
-        self.reading.as_ref().and_then(|reading| reading.texts.as_ref()).unwrap_or(&self.cells)
+        self.texts().unwrap_or(&self.cells)
+    }
+
+    /// The cells of a column of numbers as they are written, if some are no numbers or are written like codes.
+    pub(super) fn texts(&self) -> Option<&Cells> {
+        self.reading.as_ref()?.texts.as_ref()
     }
 
     /// What a text of the column means among numbers.

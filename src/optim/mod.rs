@@ -135,7 +135,11 @@ impl Optimizer {
 
     /// The learning rate that suits most models.
     pub fn usual_rate(&self) -> f64 {
-        if self.method.motion == Motion::Factored { 1e-2 } else { 1e-3 }
+        match self.method.name {
+            "adafactor" => 1e-2,
+            "lion" => 1e-4,
+            _ => 1e-3,
+        }
     }
 
     /// Its own weight decay, where that of AdamW does not suit it.

@@ -1,6 +1,7 @@
 //! How the learning rate changes over training.
 
-use crate::host;
+use crate::error::{Error, Result};
+use crate::host::{self, number};
 use crate::record;
 
 /// A schedule: a linear warm-up over steps, then a shape over epochs.
@@ -14,7 +15,8 @@ pub struct Schedule {
 
 record! { Schedule { warmup_steps, shape } }
 
-/// Factor of the base rate. It is constant within an epoch but for `OneCycle`, `Restarts` and `Stable`, which change it at every update.
+/// Factor of the base rate. `OneCycle`, `Restarts` and `Stable` change it at every update, the others from epoch to epoch: their last epoch, number E - 1 of
+/// E, is the last step of the fall, and a run of one epoch keeps its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScheduleShape {
     /// 1 throughout.
@@ -96,8 +98,38 @@ pub struct Moment {
 impl Schedule {
     /// The base rate throughout.
     pub const CONSTANT: Self = Self { warmup_steps: 0, shape: ScheduleShape::Constant };
-    /// A half cosine that ends at zero.
+    /// A half cosine, which would reach zero after the last epoch.
     pub const COSINE: Self = Self { warmup_steps: 0, shape: ScheduleShape::Cosine { floor: 0.0 } };
+
+    /// Errors if a number of the shape is outside of its range, so that no rate is negative or not a number.
+    pub fn check(&self) -> Result<()> {
+        let share = |name, value: f64| (name, value, (0.0..=1.0).contains(&value), "a number from 0 to 1");
+        let above = |name, value: f64, least: f64, text| (name, value, value.is_finite() && value >= least, text);
+        let factor = |value| above("factor", value, 0.0, "a finite number of at least 0");
+        let all = match self.shape {
+            ScheduleShape::Constant => vec![],
+            ScheduleShape::Step { factor: f, .. }
+            | ScheduleShape::Plateau { factor: f, .. }
+            | ScheduleShape::Exponential { factor: f } => vec![factor(f)],
+            ScheduleShape::Cosine { floor } => vec![share("floor", floor)],
+            ScheduleShape::Polynomial { power, floor } => {
+                vec![above("power", power, 0.0, "a finite number of at least 0"), share("floor", floor)]
+            }
+            ScheduleShape::OneCycle { rise, first, last } => {
+                vec![share("rise", rise), share("first", first), share("last", last)]
+            }
+            ScheduleShape::Restarts { growth, floor, .. } => {
+                vec![above("growth", growth, 1.0, "a finite number of at least 1"), share("floor", floor)]
+            }
+            ScheduleShape::Stable { decay } => vec![share("decay", decay)],
+        };
+        match all.into_iter().find(|(_, _, is_fine, _)| !is_fine) {
+            None => Ok(()),
+            Some((name, got, _, expected)) => {
+                Err(Error::usage(format!("schedule: {name}: got {}, expected {expected}", number(got))))
+            }
+        }
+    }
 
     /// The factor of an update.
     pub fn factor(&self, at: Moment) -> f64 {
@@ -110,10 +142,13 @@ impl Schedule {
             ScheduleShape::Cosine { floor } => between(1.0, floor, share),
             ScheduleShape::Plateau { factor, .. } => host::pow(factor, f64::from(at.drops)),
             ScheduleShape::Exponential { factor } => host::pow(factor, epoch as f64),
-            ScheduleShape::Polynomial { power, floor } => floor + (1.0 - floor) * host::pow(1.0 - share, power),
+            ScheduleShape::Polynomial { power, floor } => {
+                floor + (1.0 - floor) * host::pow((1.0 - share).max(0.0), power)
+            }
             ScheduleShape::OneCycle { rise, first, last: end } => {
                 let (update, top) = (at.update as f64, rise * (last + 1.0) - 1.0);
-                if update <= top {
+                // A rise of less than one update is none.
+                if update <= top && top > 0.0 {
                     between(first, 1.0, update / top)
                 } else {
                     between(1.0, end, (update - top) / (last - top))
@@ -129,7 +164,7 @@ impl Schedule {
                 between(1.0, floor, since / length)
             }
             ScheduleShape::Stable { decay } => {
-                let gone = (at.update as f64 / (last + 1.0) - (1.0 - decay)) / decay;
+                let gone = (at.update as f64 / (last + 1.0) - (1.0 - decay)) / decay.max(f64::MIN_POSITIVE);
                 if gone > 0.0 { 1.0 - gone.min(1.0).sqrt() } else { 1.0 }
             }
         };
@@ -209,8 +244,43 @@ mod tests {
         assert!((factor(stable, 85) - 0.5).abs() < 1e-12);
         assert!(factor(stable, 99) < 0.03 && factor(stable, 99) > 0.0);
         // A run that goes on after its last update.
-        for shape in [stable, ScheduleShape::OneCycle { rise: 0.3, first: 0.04, last: 1e-3 }, Schedule::COSINE.shape] {
+        let cycle = ScheduleShape::OneCycle { rise: 0.3, first: 0.04, last: 1e-3 };
+        let polynomial = ScheduleShape::Polynomial { power: 0.5, floor: 0.0 };
+        for shape in [stable, cycle, polynomial, Schedule::COSINE.shape] {
             assert!((0.0..=1.0).contains(&factor(shape, 1_000)), "{shape:?}");
         }
+    }
+
+    #[test]
+    fn every_rate_is_a_number_however_few_updates_there_are() {
+        let cycle = |rise| ScheduleShape::OneCycle { rise, first: 0.04, last: 4e-6 };
+        let shapes = [cycle(0.0), cycle(0.1), cycle(0.5), cycle(1.0), ScheduleShape::Stable { decay: 0.0 }];
+        for shape in shapes {
+            let schedule = Schedule { warmup_steps: 2, shape };
+            schedule.check().expect("in range");
+            for (updates, epochs) in [(1, 1), (2, 1), (1, 4), (10, 1)] {
+                for update in 0..updates * epochs as u64 {
+                    let factor = schedule.factor(Moment { update, updates, epochs, drops: 0 });
+                    assert!((0.0..=1.0).contains(&factor), "{shape:?}, {update} of {updates} in {epochs}: {factor}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused() {
+        let message = |shape| Schedule { warmup_steps: 0, shape }.check().expect_err("out of range").to_string();
+        assert_eq!(
+            message(ScheduleShape::Cosine { floor: -1.0 }),
+            "schedule: floor: got -1, expected a number from 0 to 1"
+        );
+        assert_eq!(
+            message(ScheduleShape::Exponential { factor: -1.0 }),
+            "schedule: factor: got -1, expected a finite number of at least 0"
+        );
+        assert_eq!(
+            message(ScheduleShape::Restarts { period: 2, growth: f64::NAN, floor: 0.0 }),
+            "schedule: growth: got NaN, expected a finite number of at least 1"
+        );
     }
 }

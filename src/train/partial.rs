@@ -85,7 +85,7 @@ async fn means(model: &Model, device: &Device, table: &Table) -> Result<Vec<f64>
             Prediction::Decoded { value, .. } => value.unwrap_or(f64::NAN),
             Prediction::None | Prediction::Class { .. } => f64::NAN,
         };
-        model.predict_as(device, table, PredictOptions::default()).await?.iter().map(value).collect()
+        model.predict_as(device, table, PredictOptions::lenient()).await?.iter().map(value).collect()
     };
     let width = classes.max(1);
     let mean = |output: usize| {

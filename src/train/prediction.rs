@@ -20,6 +20,13 @@ pub struct PredictOptions<'a> {
     pub follow: Option<Follow<'a>>,
 }
 
+impl PredictOptions<'_> {
+    /// A category that training did not see counts as none of those it saw, as `mero predict` has it by default.
+    pub fn lenient() -> Self {
+        Self { unknown: Unknown::Other, ..Self::default() }
+    }
+}
+
 /// A function of the number of rows predicted so far and of all rows.
 #[derive(Clone, Copy)]
 pub struct Follow<'a>(pub &'a dyn Fn(usize, usize));
