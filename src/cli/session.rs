@@ -215,10 +215,10 @@ impl Session {
         let outputs = |x: &[f32]| block_on(trainer.predict(x));
         let (validation, test) = (outputs(&data.validation.x)?, outputs(&data.test.x)?);
         let target = &self.run.preparation.target;
-        let figures = |z: &[f32], y: &[f32]| Metrics::of(&self.run.spec, &self.run.settings.loss, z, y, target.scale());
+        let model = self.model(trainer)?;
+        let figures = |z: &[f32], y: &[f32]| Metrics::of(&model.spec, &model.loss, z, y, target.scale());
         let baseline = Metrics::baseline(target, &self.run.settings.loss, &data.test.y);
         let metrics = [figures(&validation, &data.validation.y), figures(&test, &data.test.y), baseline];
-        let model = self.model(trainer)?;
         let residuals = calibration(&model, data, [&validation, &test], folds)?;
         let provenance = self.provenance(trainer, outcome, (metrics, residuals, folds));
         let models: Vec<Model> =
@@ -230,7 +230,7 @@ impl Session {
             say_json(&report);
         } else {
             let (loss, rows) = (&self.run.settings.loss, (&*test, &*data.test.y));
-            let picture = PlotData::of(&self.run.spec, loss, &self.run.preparation, rows);
+            let picture = PlotData::of(&model.spec, loss, &self.run.preparation, rows);
             say(&report.text(&self.device.info().name));
             if !data.test.y.is_empty() {
                 say(&draw(&picture, "test rows"));
@@ -310,8 +310,7 @@ impl Session {
     }
 
     fn model(&self, trainer: &Trainer) -> Result<Model> {
-        let (parameters, preparation) = (block_on(trainer.parameters())?, self.run.preparation.clone());
-        Ok(Model::new(self.run.spec.clone(), self.run.settings.loss.clone(), parameters, Some(preparation)))
+        block_on(trainer.model(Some(self.run.preparation.clone())))
     }
 
     fn write(&self, model: &Model) -> Result<()> {

@@ -193,6 +193,11 @@ impl Spec {
         if let Some(Layer::Projective(head)) = self.layers.last() { Some(head) } else { None }
     }
 
+    /// The same, to change its thresholds.
+    pub(crate) fn head_mut(&mut self) -> Option<&mut Head> {
+        if let Some(Layer::Projective(head)) = self.layers.last_mut() { Some(head) } else { None }
+    }
+
     /// Values per row that the model predicts; a pair counts once.
     pub fn values(&self) -> Result<usize> {
         let outputs = self.outputs()?;

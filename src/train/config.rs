@@ -54,6 +54,8 @@ pub struct TrainerConfig {
     pub curriculum: Curriculum,
     /// Gradient policies at ⊥, by layer.
     pub policies: Registry,
+    /// Whether the gap of a head with poles is as wide as its errors near poles, if those are larger than the gap of its decoding.
+    pub measures_gap: bool,
     /// Whether ⊥ targets are accepted although the model's denominators cannot approach 0.
     pub allows_unreachable: bool,
 }
@@ -61,7 +63,7 @@ pub struct TrainerConfig {
 record! {
     TrainerConfig {
         loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, step, class_weights, coverage,
-        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing, recompute_layers = Vec::new(), precision = None,
+        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing, recompute_layers = Vec::new(), precision = None, measures_gap = false,
     }
 }
 
@@ -121,6 +123,7 @@ impl Default for TrainerConfig {
             coverage: None,
             curriculum: Curriculum::default(),
             policies: Registry::default(),
+            measures_gap: false,
             allows_unreachable: false,
         }
     }
@@ -181,6 +184,7 @@ impl TrainerConfig {
                 "train: a coverage of {least} for {patience} epochs; wanted 0 to 1, and at least 1 epoch"
             )));
         }
+        self.schedule.check().map_err(|error| error.within("train"))?;
         self.gradients.check(self.accumulate)?;
         let recomputes = self.recompute != Recompute::Nothing || !self.recompute_layers.is_empty();
         if recomputes && self.step == Some(StepKind::Fused) {

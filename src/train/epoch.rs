@@ -90,6 +90,15 @@ impl Trainer {
         Ok((flow == Flow::Stop || requested == Flow::Stop).then_some(Stop::Requested))
     }
 
+    /// Restores the best weights at the end of a run that does not go on.
+    pub(super) async fn conclude(&mut self, stop: &Stop) -> Result<()> {
+        if *stop == Stop::Requested {
+            return Ok(());
+        }
+        self.restore_best()?;
+        self.measure_gap().await
+    }
+
     /// Uploads the table and the order of an epoch; a curriculum may change the loss first.
     pub(super) fn begin_epoch(&mut self) -> Result<()> {
         let epoch = self.progress.history.len();

@@ -60,7 +60,7 @@ impl Fold {
         let rows = [&data.train, &data.validation, &data.test].map(|part| part.rows(data.targets));
         let z = trainer.predict(&data.test.x).await?;
         let (spec, loss, y) = (trainer.spec()?, &settings.loss, &data.test.y);
-        let model = Model::new(spec.clone(), loss.clone(), trainer.parameters().await?, Some(preparation));
+        let model = trainer.model(Some(preparation)).await?;
         let target = &model.preparation()?.target;
         let metrics = Metrics::of(spec, loss, &z, y, target.scale());
         let baseline = Metrics::baseline(target, loss, y);

@@ -19,6 +19,7 @@ mod examined;
 mod first;
 mod flow;
 mod folds;
+mod gap;
 pub mod geometry;
 mod gradients;
 mod held;

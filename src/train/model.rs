@@ -4,6 +4,7 @@ use super::metrics::largest;
 use super::prediction::{Follow, Noted, PredictOptions, Prediction};
 use super::predictor::{Factor, Predictor, ROWS_AT_A_TIME};
 use super::storage::Storage;
+use super::trainer::Trainer;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::{memory_bytes, number};
@@ -65,6 +66,14 @@ const KEY: &str = "meromorph";
 const PROVENANCE: &str = "meromorph.training";
 /// The engine that writes files.
 const ENGINE: &str = concat!("meromorph ", env!("CARGO_PKG_VERSION"));
+
+impl Trainer {
+    /// The model with the current weights; after the end of the run those of the best epoch. Errors for a function model.
+    pub async fn model(&self, preparation: Option<Preparation>) -> Result<Model> {
+        let spec = self.spec()?.clone();
+        Ok(Model::new(spec, self.settings().loss.clone(), self.parameters().await?, preparation))
+    }
+}
 
 impl Model {
     /// A model of flat parameters in the layout's order.

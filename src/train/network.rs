@@ -80,6 +80,10 @@ impl Network {
         }
     }
 
+    pub(super) fn head_mut(&mut self) -> Option<&mut Head> {
+        if let Definition::Spec(spec) = &mut self.model { spec.head_mut() } else { None }
+    }
+
     /// Values per row of the inputs.
     pub fn inputs(&self) -> usize {
         match &self.model {

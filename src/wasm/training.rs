@@ -167,10 +167,7 @@ impl Training {
     /// The model with the current weights; after the last event, those of the best epoch.
     pub async fn model(&self) -> Answer<Model> {
         let trainer = self.take().map_err(thrown)?;
-        let parameters = trainer.parameters().await;
-        let (loss, preparation) = (trainer.settings().loss.clone(), self.preparation.clone());
-        let spec = trainer.spec().cloned();
-        let model = parameters.and_then(|parameters| Ok(train::Model::new(spec?, loss, parameters, Some(preparation))));
+        let model = trainer.model(Some(self.preparation.clone())).await;
         self.trainer.replace(Some(trainer));
         Ok(Model::new(&self.device, model.map_err(thrown)?))
     }

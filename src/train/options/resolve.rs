@@ -12,6 +12,8 @@ use crate::train::{GradientConfig, ParameterGroup, TrainerConfig};
 pub(super) const HIDDEN: [usize; 3] = [64, 64, 64];
 /// Default patience of a model with poles: its loss falls in steps, as poles are found.
 pub(super) const PATIENCE_OF_POLES: usize = 50;
+/// The weight decay of a head with poles, for tables of any size.
+pub(super) const DECAY_OF_POLES: f32 = 1e-6;
 /// Default ratio of `tau_train` to `tau_infer`.
 pub(super) const BEYOND_TAU: f32 = 3.0;
 /// A table with fewer training rows is small.
@@ -87,7 +89,9 @@ impl TrainOptions {
         let (plain, defaults) = (TrainerConfig::default(), Defaults::of(rows));
         let optimizer = self.optimizer.clone().unwrap_or_else(|| Optimizer::adamw(0.0));
         let has_mean = optimizer.rule(None).has_mean();
-        let usual_decay = optimizer.usual_decay().map_or(defaults.weight_decay, |decay| decay as f32);
+        // Small weights move poles away from where they are.
+        let usual_decay = if self.head.is_some() { DECAY_OF_POLES } else { defaults.weight_decay };
+        let usual_decay = optimizer.usual_decay().map_or(usual_decay, |decay| decay as f32);
         let loss = self.loss(target, self.smoothing.unwrap_or(defaults.smoothing))?;
         Ok(TrainerConfig {
             gradients: self.gradients(&loss),
@@ -106,6 +110,7 @@ impl TrainOptions {
             step: self.step,
             class_weights: if self.is_balanced { balanced(target) } else { Vec::new() },
             coverage: self.coverage,
+            measures_gap: self.head.is_some() && self.decoding.is_none(),
             curriculum: self.curriculum.clone(),
             ..plain
         })

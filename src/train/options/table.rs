@@ -8,7 +8,7 @@ use super::names::{
     thresholds,
 };
 use super::precision::PRECISION;
-use super::resolve::{BEYOND_TAU, Defaults, HIDDEN, PATIENCE_OF_POLES, SMALL};
+use super::resolve::{BEYOND_TAU, DECAY_OF_POLES, Defaults, HIDDEN, PATIENCE_OF_POLES, SMALL};
 use super::{Norm, TrainOptions};
 use crate::error::{Error, Result};
 use crate::host::{self, Number, number, parse_number};
@@ -185,11 +185,15 @@ const TRAINING: &[Entry<TrainOptions>] = &[
         .set(|o, v| o.accumulate = Some(v.whole())),
     option("lr", Kind::Number(Range::Positive), "Learning rate")
         .aliases(&["learning_rate"])
-        .default_from(|| format!("{}; 0.01 for adafactor", figure(TrainerConfig::default().lr)))
+        .default_from(|| format!("{}; 0.01 for adafactor, 0.0001 for lion", figure(TrainerConfig::default().lr)))
         .set(|o, v| o.lr = Some(v.number())),
     option("weight_decay", Kind::Number(Range::NotNegative), "Decay of the weights per unit of learning rate")
         .default_from(|| {
-            format!("{}; 0.1 for muon, 0 for adafactor", by_rows(|defaults| figure(defaults.weight_decay)))
+            format!(
+                "{}; {} for a head with poles; 0.1 for muon, 0 for adafactor",
+                by_rows(|defaults| figure(defaults.weight_decay)),
+                figure(DECAY_OF_POLES)
+            )
         })
         .set(|o, v| o.weight_decay = Some(v.number() as f32)),
     option("patience", Kind::whole(0), "Epochs without improvement before stopping; 0 never stops early")
@@ -276,7 +280,7 @@ const POLES: &[Entry<TrainOptions>] = &[
         "Distance to a pole below which a value is marked as a gap; 0 marks none",
     )
     .needs(|o| o.decoding.is_some(), "{tau_infer}")
-    .default_from(|| format!("{} × {{tau_infer}}", number(BEYOND_TAU)))
+    .default_from(|| format!("{} × {{tau_infer}}, or as wide as the errors near poles", number(BEYOND_TAU)))
     .try_set(|o, v| {
         if let Some(decoding) = &mut o.decoding {
             decoding.tau_train = Some(v.number() as f32).filter(|tau| *tau > 0.0);
