@@ -1,6 +1,7 @@
 //! The names of the "Autograd Performance Optimization Guide" of TenfloweRS 0.1.0-alpha.2, over this engine: each snippet of the guide, adapted, runs
 //! here as a test of the documentation. New code uses what is behind the names: [`ops`](crate::ops), [`train`](crate::train),
-//! [`compress`](crate::compress), [`benchmark`](crate::benchmark).
+//! [`compress`](crate::compress), [`profile`](crate::profile), [`benchmark`](crate::benchmark). `docs/FROM_TENFLOWERS.md` has what is here of the rest of
+//! TenfloweRS, and what is not.
 //!
 //! | the guide | here | what does the work |
 //! | --- | --- | --- |
@@ -12,6 +13,7 @@
 //! | clipping | [`clip_by_global_norm`], [`clip_by_value`] | [`Clip`](crate::train::Clip) |
 //! | compression | [`GradientCompressor`] | [`compress`](crate::compress) |
 //! | second order | [`hessian_vector_product`], [`compute_hessian_diagonal`] | [`ops::hvp`](crate::ops::hvp) |
+//! | memory profiler | [`GradientMemoryProfiler`] | [`MemoryProfile`](crate::profile::MemoryProfile) |
 //! | benchmarks | [`PerformanceBenchmark`] | [`benchmark`](crate::benchmark) |
 //! | gradient flow | [`GradientFlowVisualizer`] | [`Trainer::gradient_flow`](crate::train::Trainer::gradient_flow) |
 //!
@@ -58,6 +60,7 @@ mod checkpointing;
 mod clip;
 mod compression;
 mod flow;
+mod memory;
 mod precision;
 mod second;
 mod tape;
@@ -68,6 +71,7 @@ pub use checkpointing::{ActivationCheckpointPolicy, CheckpointStrategy};
 pub use clip::{clip_by_global_norm, clip_by_value};
 pub use compression::{CompressionConfig, CompressionMethod, GradientCompressor};
 pub use flow::{FlowAnalysis, GradientFlowVisualizer, HealthSummary};
+pub use memory::{GradientMemoryProfiler, LeakReport};
 pub use precision::{AMPConfig, AMPPolicy, TargetDtype};
 pub use second::{compute_hessian_diagonal, hessian_vector_product};
 pub use tape::GradientTape;
