@@ -1,6 +1,7 @@
 //! `mero bench claims`: what the guide to training promises of memory, precision, limits and compression, measured on this machine. The rows are written
 //! as a part of a Markdown file, between two marks; the rest of the file stays.
 
+mod losses;
 mod measures;
 
 use std::path::{Path, PathBuf};
@@ -122,7 +123,7 @@ fn part(claims: &[Claim], device: &Device) -> String {
     let info = device.info();
     let mut text = format!(
         "# Claims about training, measured\n\nWritten by `mero bench claims --out docs/CLAIMS.md` on {}. Layers are {WIDTH} wide, steps have {BATCH} rows; \
-         times are medians of steps that alternate.\n\n| claim | how it is measured | figure | |\n| --- | --- | --- | --- |\n",
+         times are medians of steps that alternate, with the interval of 95 % in brackets.\n\n| claim | how it is measured | figure | |\n| --- | --- | --- | --- |\n",
         place(info.device, &info.name, info.threads)
     );
     for claim in claims {
