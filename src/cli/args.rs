@@ -1,5 +1,6 @@
 //! Flags that several commands share, as clap reads them.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -247,6 +248,32 @@ pub(super) fn check_out(out: &Path, inputs: &[(&str, &Path)]) -> Answer {
     Ok(host::check_writable(out)?)
 }
 
+/// The same for several outputs (what it is, path), and an error if two are one file.
+pub(super) fn check_outs(outs: &[(&str, Option<&Path>)], inputs: &[(&str, &Path)]) -> Answer {
+    let mut known = inputs.to_vec();
+    for (what, out) in outs.iter().filter_map(|(what, out)| Some((*what, (*out)?))) {
+        check_out(out, &known)?;
+        known.push((what, out));
+    }
+    Ok(())
+}
+
+/// Errors if the place of a page has something else than a page.
+pub(super) fn check_page(page: &Path) -> Answer {
+    let mut start = Vec::new();
+    if let Ok(file) = std::fs::File::open(page) {
+        // What cannot be read is found out when the page is written.
+        let _ = file.take(PAGE.len() as u64).read_to_end(&mut start);
+    }
+    if start.is_empty() || start.eq_ignore_ascii_case(PAGE) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("{} exists and is not a page; name another file", page.display())))
+}
+
+/// How pages begin.
+const PAGE: &[u8] = b"<!doctype html";
+
 /// The outputs of `train` and `demo`.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
@@ -254,7 +281,7 @@ pub(super) struct Output {
     /// The model file
     #[arg(long, value_name = "MODEL")]
     pub out: Option<PathBuf>,
-    /// Replace a model file that has other columns, another target or another architecture, and any other file
+    /// Replace a model of other columns or another target, or any other file; one of the same table is replaced without it
     #[arg(long)]
     pub force: bool,
     /// Print only JSON, one object per line

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, Reading, check_header, check_out, read};
+use super::args::{Hardware, Reading, check_header, check_out, check_page, read};
 use super::console::{say, say_json};
 use super::examine::{bars, examine, partial_chart};
 use super::page::{PageContent, page};
@@ -56,6 +56,7 @@ pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
     if let Some(report) = &args.report {
         check_out(report, &[("model", &args.model), ("table", &args.file)])?;
+        check_page(report)?;
     }
     let model = load(&args.model)?;
     let preparation = model.preparation()?;

@@ -6,7 +6,7 @@ use clap::ArgGroup;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, Reading, check_out, read};
+use super::args::{Hardware, Reading, check_outs, check_page, read};
 use super::console::{say, say_json};
 use super::predict::load;
 use super::{Answer, Failure, web};
@@ -83,9 +83,9 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let source = args.model.as_deref().expect("clap asks for the model where nothing is checked");
     let model = load(source)?;
-    for file in [&args.onnx, &args.html, &args.f16, &args.int8].into_iter().flatten() {
-        check_out(file, &[("model", source)])?;
-    }
+    let outs = [("ONNX file", &args.onnx), ("page", &args.html), ("f16 model", &args.f16), ("int8 model", &args.int8)];
+    check_outs(&outs.map(|(what, out)| (what, out.as_deref())), &[("model", source)])?;
+    args.html.as_deref().map_or(Ok(()), check_page)?;
     if let Some(folder) = &args.bundle {
         let digest = write_bundle(&model, folder, args.overwrite)?;
         args.print_bundle("bundle", folder, &validate_bundle(folder, Some(&digest))?);

@@ -15,7 +15,7 @@ use pollster::block_on;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::args::{Hardware, Reading, check_header, check_out, read};
+use super::args::{Hardware, Reading, check_header, check_outs, check_page, read};
 use super::console::{say, say_data, say_json};
 use super::{Answer, Failure, interrupt};
 use crate::error::{Error, hint, listed};
@@ -147,9 +147,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Answer {
-    for out in [&args.out, &args.report, &args.log].into_iter().flatten() {
-        check_out(out, &[("table", &args.file)])?;
-    }
+    let outs = [("fit", &args.out), ("page", &args.report), ("log", &args.log), ("checkpoint", &args.checkpoint)];
+    check_outs(&outs.map(|(what, out)| (what, out.as_deref())), &[("table", &args.file)])?;
+    args.report.as_deref().map_or(Ok(()), check_page)?;
     let loss = RobustLoss::named(&args.loss)?;
     if let (RobustLoss::Linear, Some(_)) = (loss, args.loss_scale) {
         return Err(Failure::usage(
@@ -258,7 +258,6 @@ impl Args {
             self.approach(problem, options, &mut journal)?;
             return Ok(solve_from(problem, options, &mut journal, &mut |journal| log.evaluated(journal))?);
         };
-        check_out(path, &[("table", &self.file)])?;
         let mut checkpoint = Checkpoint::new(path, self.checkpoint_every, self.identity(problem, rows))?;
         let mut journal = checkpoint.load(self.force)?;
         interrupt::watch();

@@ -85,7 +85,8 @@ pub(super) fn run(args: &Args) -> Answer {
     let names: Vec<&str> = model.preparation()?.names().collect();
     let mut columns = Columns::of(&model, &predictions);
     args.fill(&mut columns, (&model, &device), &table, &predictions)?;
-    columns.notes = note_texts(&notes, &names, &predictions);
+    let bottom = if args.valid.is_empty() { "no value: at a pole" } else { "no value: at a pole, or not valid" };
+    columns.notes = note_texts(&notes, &names, &predictions, bottom);
     let text = if args.with_inputs {
         beside(&columns.values(), &table, &bytes, &format)?
     } else {
@@ -279,8 +280,8 @@ pub(super) fn beside(columns: &[(&str, Values<'_>)], table: &Table, bytes: &[u8]
     csv::append(bytes, table.source(), format, columns)
 }
 
-/// For each row, what was noticed about it: `age: outside the training range; city: not seen in training`.
-fn note_texts(notes: &[Note], names: &[&str], predictions: &[Prediction]) -> Vec<String> {
+/// For each row, what was noticed about it: `age: outside the training range; city: not seen in training`; `bottom` where it has no value.
+fn note_texts(notes: &[Note], names: &[&str], predictions: &[Prediction], bottom: &str) -> Vec<String> {
     let mut texts = vec![String::new(); predictions.len()];
     for Note { row, feature, kind } in notes {
         let what = match kind {
@@ -294,9 +295,15 @@ fn note_texts(notes: &[Note], names: &[&str], predictions: &[Prediction]) -> Vec
         *text += &format!("{between}{}: {what}", names[*feature]);
     }
     for (text, prediction) in texts.iter_mut().zip(predictions) {
-        if text.is_empty() && *prediction == Prediction::None {
-            "the model's output is not a finite number".clone_into(text);
-        }
+        let why = match prediction {
+            Prediction::None if text.is_empty() => "the model's output is not a finite number",
+            Prediction::Decoded { value: None, is_fault: true, .. } => "no value: a number is not finite",
+            Prediction::Decoded { value: None, .. } => bottom,
+            Prediction::Decoded { is_gap: true, .. } => "near a pole: the value is uncertain",
+            _ => continue,
+        };
+        let between = if text.is_empty() { "" } else { "; " };
+        *text += &format!("{between}{why}");
     }
     texts
 }

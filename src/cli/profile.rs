@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use pollster::block_on;
 
-use super::args::{Hardware, check_out, choose_geometry};
+use super::args::{Hardware, check_outs, check_page, choose_geometry};
 use super::console::{say, say_json};
 use super::progress::Progress;
 use super::sizes::Sizes;
@@ -64,9 +64,8 @@ pub(super) fn run(args: &Args) -> Answer {
         }
     }
     let table = args.sizes.file().map(|file| ("table", file.as_path()));
-    for out in [&args.trace, &args.page].into_iter().flatten() {
-        check_out(out, table.as_slice())?;
-    }
+    check_outs(&[("trace", args.trace.as_deref()), ("page", args.page.as_deref())], table.as_slice())?;
+    args.page.as_deref().map_or(Ok(()), check_page)?;
     args.hardware.check()?;
     let (data, spec, settings) = args.sizes.run(wave)?;
     let device = args.hardware.open_timed()?;

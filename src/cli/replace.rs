@@ -1,5 +1,5 @@
-//! What a run may overwrite without `--force`: a model of the same columns, target and layers, which a new run of the same table replaces. It is
-//! decided before training starts.
+//! What a run may overwrite without `--force`: a model of the same columns and target, whatever its layers, which a new run of the same table replaces.
+//! It is decided before training starts.
 
 use std::path::Path;
 

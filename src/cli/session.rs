@@ -199,7 +199,10 @@ impl Session {
     /// Writes the best weights, if there are any; the message has the epoch of the divergence and advice.
     fn diverged(&self, trainer: &Trainer, outcome: &Outcome) -> Failure {
         let (epoch, lr) = (outcome.epochs + 1, self.run.settings.lr);
-        let advice = format!("the loss diverged in epoch {epoch}; try a smaller learning rate, --lr {:e}", lr / 10.0);
+        let advice = format!(
+            "the loss diverged in epoch {epoch}; try a smaller learning rate, --lr {:e}",
+            (lr / 10.0).min(1e-2)
+        );
         let kept = match (&self.out, outcome.best_epoch) {
             (Some(out), Some(best)) => match self.model(trainer).and_then(|model| self.write(&model)) {
                 Ok(()) => format!("; the weights of epoch {} are in {}", best + 1, out.display()),

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use super::args::{Hardware, Output, Reading, check_header, check_out, choose_geometry, read, read_model};
+use super::args::{
+    Hardware, Output, Reading, check_header, check_out, check_outs, check_page, choose_geometry, read, read_model,
+};
 use super::config::Record;
 use super::flags::{All, Flags, GROUP, prepare};
 use super::folds::FoldPlan;
@@ -73,14 +75,11 @@ pub(super) fn run(args: &Args) -> Answer {
     let held = [("validation file", &args.validation_file), ("test file", &args.test_file)];
     let held = held.iter().filter_map(|(what, path)| Some((*what, path.as_deref()?)));
     let inputs: Vec<(&str, &Path)> = [table].into_iter().chain(held).collect();
-    check_out(&out, &[&inputs[..], &[("checkpoint", &checkpoint), ("checkpoint", old)]].concat())?;
+    let outs =
+        [("model", Some(&*out)), ("page", args.report.as_deref()), ("configuration", args.save_config.as_deref())];
+    check_outs(&outs, &[&inputs[..], &[("checkpoint", &checkpoint), ("checkpoint", old)]].concat())?;
     check_out(&checkpoint, &inputs)?;
-    if let Some(report) = &args.report {
-        check_out(report, &[&inputs[..], &[("model", &out), ("checkpoint", &checkpoint)]].concat())?;
-    }
-    if let Some(config) = &args.save_config {
-        check_out(config, &[&inputs[..], &[("model", &out), ("checkpoint", &checkpoint)]].concat())?;
-    }
+    args.report.as_deref().map_or(Ok(()), check_page)?;
     let Start { mut run, origin, source, old, judging } = args.start(options)?;
     let is_resumed_here = args.resume.as_deref().is_some_and(|old| host::is_same_file(old, &checkpoint));
     check_replaced(&run, Some(&out), Some(&*checkpoint).filter(|_| !is_resumed_here), args.output.force)?;

@@ -7,7 +7,7 @@ use crate::program::parse::{free_names, is_name, parse};
 use crate::program::{Expr, Program};
 
 /// The name of the function.
-const NAME: &str = "cumint";
+pub(super) const NAME: &str = "cumint";
 
 /// An integral in a formula.
 #[derive(Clone, Debug, PartialEq)]

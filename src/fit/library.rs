@@ -1,6 +1,8 @@
 //! Models by name: `gaussian(x)` is short for its formula, and `gaussian(x) + line(x)` for a sum whose parameters have names of their own.
 
-use crate::error::{Error, Result, unknown_name};
+use super::integral::NAME as CUMINT;
+use crate::error::{Error, Result, hint, unknown_name};
+use crate::program::functions::functions;
 
 /// A model with a name.
 pub struct NamedModel {
@@ -156,6 +158,11 @@ fn calls(text: &str) -> Result<Vec<Call<'static>>> {
             }),
             _ => None,
         };
+        let is_unknown = call.is_none() && !functions(&[]).iter().any(|(known, _)| *known == name) && name != CUMINT;
+        let near = if is_unknown { hint(name, MODELS.iter().map(|model| model.name)) } else { String::new() };
+        if !near.is_empty() {
+            return Err(Error::usage(format!("model: unknown function or model \"{name}\"{near}")));
+        }
         if let Some((formula, parameters, positive)) = call {
             at = whole.end;
             found.push(Call { range: whole, formula, parameters, positive });

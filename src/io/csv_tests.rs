@@ -165,7 +165,13 @@ fn a_few_odd_cells_do_not_turn_numbers_into_categories() {
     for odd in ["-", ".", "None"] {
         assert_eq!(shown(&[odd]), ("[NaN]".into(), format!("column \"x\": {sign}: \"{odd}\"")));
     }
-    for (odd, value) in [("$1,234", "[1234.0]"), ("1 000", "[1000.0]"), ("1_000", "[1000.0]")] {
+    for (odd, value) in [
+        ("$1,234", "[1234.0]"),
+        ("1 000", "[1000.0]"),
+        ("1_000", "[1000.0]"),
+        ("5.25D+01", "[52.5]"),
+        ("−2.5", "[-2.5]"),
+    ] {
         let wanted = format!("column \"x\": cells such as these are read as numbers: \"{odd}\"");
         assert_eq!(shown(&[odd]), (value.into(), wanted));
     }
@@ -175,6 +181,8 @@ fn a_few_odd_cells_do_not_turn_numbers_into_categories() {
     let wanted = "column \"x\": 18 of 21 cells are numbers, the others are not, so the column is a category; \
                   the option na declares texts that mean a missing cell: \"a\", \"b\"";
     assert_eq!(warning, wanted);
+    let codes = "cells such as these are read as numbers; name the column under categorical if they are codes";
+    assert_eq!(with(&["02139"]).1, format!("column \"x\": {codes}: \"02139\""));
     // A comma is an error where the column is used (comma.rs).
     assert!(!with(&["1,5"]).0.is_numeric());
 }
@@ -189,6 +197,17 @@ fn whole_columns_in_another_notation_are_numbers() {
     assert_eq!(texts, ["1234.5", "-3", "7"]);
     assert!(!column(&["-", "-"]).0.is_numeric());
     assert!(!column(&["red", "1"]).0.is_numeric());
+}
+
+#[test]
+fn numbers_with_a_unit_are_noticed() {
+    let wanted = "column \"x\": most cells are numbers with the unit mm, so the column is a category; without the unit they would be numbers: \"5.25 mm\", \"7mm\", \"-3 mm\"";
+    let (lengths, warning) = column(&["5.25 mm", "7mm", "-3 mm", ""]);
+    assert!(!lengths.is_numeric());
+    assert_eq!(warning, wanted);
+    for categories in [&["2nd", "3rd", "5th"][..], &["5A", "5B", "red"], &["red", "mm", "1"]] {
+        assert_eq!(column(categories).1, "", "{categories:?}");
+    }
 }
 
 #[test]

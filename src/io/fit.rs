@@ -147,5 +147,7 @@ fn count(column: &Column, training: &[u32], levels: &[String]) -> (Vec<u32>, usi
 
 fn empty(table: &Table, column: &Column) -> Error {
     let (name, source) = (&column.name, table.source());
-    Error::new(format!("column \"{name}\" has no value in the training rows of {source}; leave it out"))
+    Error::new(format!(
+        "column \"{name}\" has no value in the training rows of {source}; expected a column with values"
+    ))
 }

@@ -136,7 +136,7 @@ fn check(table: &Table, gaps: &Gaps) -> Result<()> {
         return Ok(());
     }
     let (name, source) = (&gaps.name, table.source());
-    Err(Error::new(format!("column \"{name}\" has no value in any row of {source}; leave it out")))
+    Err(Error::new(format!("column \"{name}\" has no value in any row of {source}; expected a column with values")))
 }
 
 #[cfg(test)]
@@ -174,7 +174,11 @@ mod tests {
     #[test]
     fn messages() {
         let cases = [
-            ("x,y\n,1\n,2\n", Missing::Impute, "column \"x\" has no value in any row of a.csv; leave it out"),
+            (
+                "x,y\n,1\n,2\n",
+                Missing::Impute,
+                "column \"x\" has no value in any row of a.csv; expected a column with values",
+            ),
             (
                 "x,y\n,1\n2,\n",
                 Missing::Drop,

@@ -131,11 +131,11 @@ fn errors_of_a_fit() {
     let cases = [
         (
             fitted("x,y\n,1\n,2\n3,4.5\n", impute(), &[0, 1]),
-            "column \"x\" has no value in the training rows of train.csv; leave it out",
+            "column \"x\" has no value in the training rows of train.csv; expected a column with values",
         ),
         (
             fitted("x,y\n,1\n,2\na,4.5\n", impute(), &[0, 1]),
-            "column \"x\" has no value in the training rows of train.csv; leave it out",
+            "column \"x\" has no value in the training rows of train.csv; expected a column with values",
         ),
         (
             fitted("x,y\n1e308,1\n-1e308,2\n3,4.5\n", impute(), &[0, 1]),

@@ -46,7 +46,7 @@ impl TrainOptions {
         }
         let order = split_order(chosen.rows.len(), seed);
         let splits = io::fold_splits(table, &chosen, count, self.fractions.validation, &order)?;
-        splits.into_iter().map(|split| SplitTable::of(table, &choice, &chosen, split)).collect()
+        splits.into_iter().map(|split| SplitTable::of(table, &chosen, split)).collect()
     }
 }
 

@@ -135,13 +135,13 @@ impl SplitTable {
         let chosen = io::choose(table, choice)?;
         let order = split_order(chosen.rows.len(), choice.split_seed.unwrap_or(seed));
         let split = io::split_table(table, &chosen, fractions, &order)?;
-        Self::of(table, choice, &chosen, split)
+        Self::of(table, &chosen, split)
     }
 
     /// With its rows split already.
-    pub(super) fn of(table: &Table, choice: &Choice, chosen: &io::ColumnRoles, split: Split) -> Result<Self> {
+    pub(super) fn of(table: &Table, chosen: &io::ColumnRoles, split: Split) -> Result<Self> {
         let preparation = Preparation::fit(table, chosen, &split.train)?;
-        let is_class = choice.categorical.contains(&choice.target);
+        let is_class = preparation.target.task() == io::Task::Classification;
         let target_role = if is_class { io::Role::Category } else { io::Role::Number };
         // What is said of a column of numbers does not matter where it is used as a category.
         let columns = chosen.features.iter().copied().chain([(chosen.target, target_role)]);

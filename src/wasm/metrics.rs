@@ -14,7 +14,7 @@ pub(super) fn metrics(metrics: &Metrics) -> JsValue {
         ("mse", number(metrics.mse)),
         ("mae", number(metrics.mae)),
         ("r2", number(metrics.r2)),
-        ("rmse", number(metrics.rmse)),
+        ("rmse", number(metrics.rmse.or(metrics.mse.map(f64::sqrt)))),
         ("nll", number(metrics.nll)),
         ("accuracy", number(metrics.accuracy)),
         ("balancedAccuracy", number(metrics.balanced_accuracy)),

@@ -64,7 +64,12 @@ fn bad_tables_give_exact_messages() {
         (few, "--target price", "train: column \"price\" not in bad.csv; it has \"a\", \"y\"", 1),
         (few, "--target y --features b", "train: column \"b\" not in bad.csv; it has \"a\", \"y\"", 1),
         ("a,y\n1,2\n3\n", "--target y", "train: bad.csv: row 2 (line 3): got 1 cells, expected 2", 1),
-        ("a,y\n,2\n,3\n", "--target y", "train: column \"a\" has no value in any row of bad.csv; leave it out", 1),
+        (
+            "a,y\n,2\n,3\n",
+            "--target y",
+            "train: column \"a\" has no value in any row of bad.csv; expected a column with values",
+            1,
+        ),
         (
             "a,y\n1,2\nred,3\n",
             "--target y --numeric a",
@@ -243,7 +248,7 @@ fn bad_arguments_give_exact_messages() {
         ),
         (
             "train good.csv --target y --device cpu --lr 1e9 --optimizer sgd --seed 1",
-            "train: the loss diverged in epoch 1; try a smaller learning rate, --lr 1e8; nothing was written",
+            "train: the loss diverged in epoch 1; try a smaller learning rate, --lr 1e-2; nothing was written",
             1,
         ),
         (

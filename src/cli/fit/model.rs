@@ -1,5 +1,6 @@
 //! What `mero fit` is told of the model: formula, ties, starts, bounds and fixed values.
 
+use super::super::console;
 use super::{Answer, Args, Failure};
 use crate::Error;
 use crate::error::listed;
@@ -17,6 +18,10 @@ impl Args {
             formula = formula.tied(name, text)?;
         }
         let target = self.target(names, &formula)?;
+        let is_euler = self.model.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "e");
+        if is_euler && !names.contains(&"e") {
+            console::complain("mero fit: e in the model is 2.718…, not a parameter; a parameter needs another name");
+        }
         Ok((formula, target))
     }
 
@@ -58,10 +63,14 @@ impl Args {
             let [low, high] = range(name, text)?;
             problem = problem.bounds(name, low, high)?;
         }
-        for (name, text) in pairs(&self.p0, "p0", "a=1,b=0.1")? {
+        let (starts, fixed) = (pairs(&self.p0, "p0", "a=1,b=0.1")?, pairs(&self.fix, "fix", "c=0")?);
+        if let Some((name, _)) = starts.iter().find(|(name, _)| fixed.iter().any(|(other, _)| other == name)) {
+            return Err(Failure::usage(format!("p0: {name} is fixed: expected --p0 or --fix for it, not both")));
+        }
+        for (name, text) in starts {
             problem = problem.start(name, value("p0", name, text)?)?;
         }
-        for (name, text) in pairs(&self.fix, "fix", "c=0")? {
+        for (name, text) in fixed {
             problem = problem.fix(name, value("fix", name, text)?)?;
         }
         Ok(problem)
