@@ -75,6 +75,17 @@ pub fn bottoms(spec: &Spec, parameters: &[Var], x: &Var) -> Vec<Var> {
         .collect()
 }
 
+/// The values after each layer.
+pub fn layer_outputs(spec: &Spec, parameters: &[Var], x: &Var) -> Vec<Var> {
+    let mut pass = Forward::over(parameters, &Pass::Predict);
+    let mut x = x.clone();
+    let mut after = |(at, layer): (usize, &Layer)| {
+        x = pass.layer(layer, x.clone(), &format!("layers.{at}"));
+        x.clone()
+    };
+    spec.layers.iter().enumerate().map(&mut after).collect()
+}
+
 struct Forward<'a> {
     parameters: std::iter::Enumerate<std::slice::Iter<'a, Var>>,
     mode: &'a Pass,

@@ -9,7 +9,7 @@ mod spec;
 
 pub use crate::scm::policy::{Policy, Registry};
 pub use activation::Activation;
-pub use forward::{Pass, RunningStats, bottoms, forward, learn};
+pub use forward::{Pass, RunningStats, bottoms, forward, layer_outputs, learn};
 pub use head::{Basis, Decoding, Denominators, Head, HeadForm, PairNormalization, Threshold};
 pub use init::{Init, initialise};
 pub use layout::{Layout, Parameter};

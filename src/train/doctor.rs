@@ -5,6 +5,7 @@ use super::data::{Data, Examples};
 use super::events::Flow;
 use super::gradients::GradientConfig;
 use super::model::Model;
+use super::not_finite::NotFinite;
 use super::trainer::Trainer;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -200,6 +201,15 @@ impl Doctor<'_> {
         Ok(finding(name, verdict, seen, "the loss has kinks or jumps here: prefer a smooth activation such as silu"))
     }
 
+    /// Where numbers that are not finite come from, in a run that leaves out the updates with them.
+    async fn source(&self, rows: usize) -> Result<Option<NotFinite>> {
+        let gradients = GradientConfig { watches: true, skips_overflow: true, ..GradientConfig::default() };
+        let settings = TrainerConfig { gradients, ..self.settings(rows) };
+        let mut trainer = self.trainer(settings, &self.data, &self.model.parameters)?;
+        trainer.run(&mut |_| Flow::Continue).await?;
+        trainer.first_not_finite().await
+    }
+
     /// A few epochs: losses, norms, what a step costs besides its work.
     async fn steps(&self) -> Result<Vec<Finding>> {
         let rows = self.data.train.rows(self.data.targets);
@@ -230,7 +240,10 @@ impl Doctor<'_> {
         let history = trainer.history();
         let losses: Vec<f64> = history.iter().map(|epoch| epoch.train_loss).collect();
         let Some((first, last)) = losses.first().zip(losses.last()).filter(|_| losses.len() == 3) else {
-            let seen = "the loss became infinite or NaN".to_owned();
+            let seen = match self.source(rows).await? {
+                Some(source) => format!("the loss became infinite or NaN; {source}"),
+                None => "the loss became infinite or NaN".to_owned(),
+            };
             findings.push(finding("stability", Verdict::Fail, seen, "clip gradients (--clip-norm 1) and lower --lr"));
             return Ok(findings);
         };

@@ -1,8 +1,12 @@
 //! What happens between the gradients of a step and its update: limits, updates that are left out, groups of parameters, means of weights, a look at
 //! sharper places, optimisers that move tensor by tensor.
 
+#[path = "../devices/mod.rs"]
 mod devices;
+mod flow;
+#[path = "../noise/mod.rs"]
 mod noise;
+#[path = "../rows/mod.rs"]
 mod rows;
 
 use devices::devices;
