@@ -118,7 +118,7 @@ function classic() {
 const writeText = (name, text) => writeFileSync(join(web, `dist/${name}.js`), `export default ${JSON.stringify(text)};\n`);
 
 /** Declarations that no entry point exports. */
-const INTERNAL = ["serve", "browser.d.ts", "direct.d.ts", "fit-webgpu.d.ts", "gpu.d.ts", "inlined.d.ts", "node-worker.d.ts", "runtime.d.ts", "worker.d.ts"];
+const INTERNAL = ["serve", "browser.d.ts", "direct.d.ts", "fit-webgpu.d.ts", "gpu.d.ts", "inlined.d.ts", "node-worker.d.ts", "received.d.ts", "runtime.d.ts", "worker.d.ts"];
 
 async function scripts() {
   const dist = join(web, "dist");

@@ -8,7 +8,7 @@ const PLAIN = "+simd128";
 const RELAXED = "+simd128,+relaxed-simd";
 
 /** Budgets in bytes. */
-const MAIN = { gzip: 526_500, brotli: 426_500 };
+const MAIN = { gzip: 534_500, brotli: 432_500 };
 
 /**
  * `name` chooses a part on the command line, `folder` is where it is built, `file` its name in `dist` if it is published as a file, `features` are those
@@ -17,10 +17,10 @@ const MAIN = { gzip: 526_500, brotli: 426_500 };
 export const PARTS = [
   { name: "main", folder: "pkg", file: "meromorph.wasm", features: [], instructions: PLAIN, isOptimised: true, budget: MAIN },
   { name: "relaxed", folder: "pkg/relaxed", file: "meromorph.relaxed.wasm", features: [], instructions: RELAXED, isOptimised: true, budget: MAIN },
-  { name: "portable", folder: "pkg/portable", features: ["portable"], instructions: PLAIN, isOptimised: true, budget: { gzip: 318_500, brotli: 259_500 } },
+  { name: "portable", folder: "pkg/portable", features: ["portable"], instructions: PLAIN, isOptimised: true, budget: { gzip: 321_500, brotli: 261_000 } },
   { name: "onnx", folder: "pkg/onnx", features: ["onnx"], instructions: PLAIN, isOptimised: true, budget: { gzip: 127_000, brotli: 104_000 } },
-  { name: "fit", folder: "pkg/fit", features: ["fit"], instructions: PLAIN, isOptimised: true, budget: { gzip: 269_500, brotli: 223_500 } },
-  { name: "fit-webgpu", folder: "pkg/fit-webgpu", features: ["fit-webgpu"], instructions: PLAIN, isOptimised: true, budget: { gzip: 354_500, brotli: 294_000 } },
+  { name: "fit", folder: "pkg/fit", features: ["fit"], instructions: PLAIN, isOptimised: true, budget: { gzip: 271_500, brotli: 223_500 } },
+  { name: "fit-webgpu", folder: "pkg/fit-webgpu", features: ["fit-webgpu"], instructions: PLAIN, isOptimised: true, budget: { gzip: 357_500, brotli: 294_000 } },
   { name: "evidence", folder: "pkg/evidence", features: ["evidence"], instructions: PLAIN, isOptimised: false },
   { name: "evidence-relaxed", folder: "pkg/evidence/relaxed", features: ["evidence"], instructions: RELAXED, isOptimised: false },
 ];

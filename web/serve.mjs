@@ -1,4 +1,5 @@
 // Serves the demo site: `node serve.mjs [port]`. WebGPU needs localhost or https.
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
@@ -25,6 +26,12 @@ export function serve(folder, port = 0) {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const server = await serve(join(import.meta.dirname, "dist/site"), Number(process.argv[2] ?? 8080));
-  console.log(`http://localhost:${server.address().port}/`);
+  const site = join(import.meta.dirname, "dist/site");
+  if (existsSync(join(site, "index.html"))) {
+    const server = await serve(site, Number(process.argv[2] ?? 8080));
+    console.log(`http://localhost:${server.address().port}/`);
+  } else {
+    console.error("no site here: run npm run demos");
+    process.exitCode = 1;
+  }
 }

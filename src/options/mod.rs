@@ -136,7 +136,13 @@ impl<T> Table<T> {
         let found = self.entries().find(|entry| is_it(&entry.name) || entry.aliases.iter().any(is_it));
         found.ok_or_else(|| {
             let names: Vec<String> = self.entries().map(|entry| naming.of(entry.name)).collect();
-            let hint = match similar(name, names.iter().map(String::as_str)) {
+            // The name or an alias as it is written elsewhere: with underscores.
+            let meant = self.entries().find(|entry| entry.name == name || entry.aliases.contains(&name));
+            let near = match meant {
+                Some(entry) => Some(naming.of(entry.name)),
+                None => similar(name, names.iter().map(String::as_str)).map(str::to_owned),
+            };
+            let hint = match near {
                 Some(near) => format!("did you mean \"{near}\"?"),
                 None => format!("expected one of {}", names.join(", ")),
             };

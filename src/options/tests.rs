@@ -76,6 +76,12 @@ fn each_face_sees_its_own_names_in_messages() {
         (Naming::JavaScript, "loavs", number(1.0), "option \"loavs\" is unknown: did you mean \"loaves\"?"),
         (
             Naming::JavaScript,
+            "flour_weight",
+            number(1.0),
+            "option \"flour_weight\" is unknown: did you mean \"flourWeight\"?",
+        ),
+        (
+            Naming::JavaScript,
             "temperature",
             number(1.0),
             "option \"temperature\" is unknown: expected one of flourWeight, loaves, shape, seeds, restHours",

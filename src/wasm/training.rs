@@ -13,9 +13,8 @@ use crate::Device;
 use crate::error::{Error, Result};
 use crate::host::{Share, sharing};
 use crate::io::{Format, Preparation, Table, Warning};
-use crate::train::Trainer;
 use crate::train::{
-    self, Checkpoint, EpochReport, Event, Flow, GradientReport, Origin, Outcome, Run, Stop, TrainOptions,
+    Checkpoint, EpochReport, Event, Flow, GradientReport, Origin, Outcome, Run, Stop, TrainOptions, Trainer,
 };
 
 /// A training run.

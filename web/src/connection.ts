@@ -1,6 +1,7 @@
 // The page's end of the port to an engine: sends calls, receives answers, and rejects pending calls when the engine ends.
 import type { Request } from "./fetch.js";
-import { deserializeError, type MeromorphError, unpassable } from "./errors.js";
+import { type MeromorphError, unpassable } from "./errors.js";
+import { deserializeError } from "./received.js";
 import { type Answer, type Calls, ENGINE, type Port, type RemoteModel } from "./wire.js";
 
 interface Pending {

@@ -26,7 +26,7 @@ export type Cell = number | bigint | string | boolean | Date | null | undefined;
 /** One row: its cells by the names of their columns. */
 export type Row = Readonly<Record<string, Cell>>;
 
-/** Rows as objects, or as arrays of cells in the order of the columns. */
+/** Rows as objects, or as arrays of cells in the order of the columns, or below a first row with the names of the columns. */
 export type Rows = readonly object[];
 
 /** Columns of equal length by their names. */
@@ -114,7 +114,7 @@ export interface PredictOptions extends ReadingOptions {
    * text for a number, has no prediction; `notes` says why.
    */
   unknown?: "other" | "skip" | "refuse" | undefined;
-  /** `bytes` (default): one flag per row, 0 or 1. `words`: packed; bit i of word w is the flag of row 32·w + i. */
+  /** `bytes` (default): one flag per row, 0 or 1. `words`: packed; bit i of word w is the flag of row 32·w + i. For the result of rows it changes nothing. */
   masks?: "bytes" | "words" | undefined;
   /**
    * The type in which a GPU stores inputs, activations and outputs. `f16` needs half the memory; predictions differ by about 0.1 % of

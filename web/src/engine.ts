@@ -1,14 +1,22 @@
 // An open device at the other end of a connection: starts runs, resumes them, loads models.
 import type { Connection } from "./connection.js";
-import { InputError, renamed, shown } from "./errors.js";
+import { checkPassable, InputError, shown } from "./errors.js";
 import { download } from "./fetch.js";
 import { Handle } from "./handle.js";
 import { Model } from "./model.js";
 import { divided, taken } from "./options.js";
 import { copied, pack, type Packed } from "./parcel.js";
+import { renamed } from "./received.js";
 import { type Begin, Run } from "./run.js";
-import type { Arrays, DeviceInfo, Fit, FitOptions, LoadOptions, ModelSource, ProfileOptions, ResumeOptions, StartEvent, StepProfile, TableSource, Task, TrainOptions } from "./types.js";
+import type { Arrays, DeviceInfo, Fit, FitOptions, LoadOptions, ModelSource, ProfileOptions, ReadingOptions, ResumeOptions, StartEvent, StepProfile, TableSource, Task, TrainOptions } from "./types.js";
 import { ENGINE } from "./wire.js";
+
+/** Errors if one of these options is given and no function. */
+function checkFunctions(call: string, options: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value && typeof value !== "function") throw new InputError(`${call}: ${name} is ${shown(value)}, wanted a function`, "usage");
+  }
+}
 
 /** An open device. Disposing of it disposes of its runs and models too: save a model before that. */
 export class Engine extends Handle {
@@ -28,9 +36,7 @@ export class Engine extends Handle {
    */
   async fit<T extends Task = Task>(data: TableSource | Arrays, options: FitOptions<T> = {}): Promise<Fit<T>> {
     const { onStart, onEpoch, ...rest } = options ?? {};
-    for (const [name, value] of Object.entries({ onStart, onEpoch })) {
-      if (value && typeof value !== "function") throw new InputError(`fit: ${name} is ${shown(value)}, wanted a function`, "usage");
-    }
+    checkFunctions("fit", { onStart, onEpoch });
     const run = this.#run<T>("fit", data, rest);
     let start: StartEvent | undefined;
     for await (const event of run) {
@@ -40,9 +46,14 @@ export class Engine extends Handle {
         onStart?.(event);
       }
       if (event.event !== "end") continue;
-      const { event: _start, epochs: _epochs, ...plan } = start!;
-      const { event: _end, ...end } = event;
-      return { ...plan, ...end, task: end.model.info.task };
+      const { event: _event, ...fit } = { ...start!, ...event };
+      if (fit.stop === "diverged") {
+        const lr = rest.lr ?? (rest as { learningRate?: number }).learningRate;
+        const message = `the loss diverged in epoch ${fit.epochs}; try a smaller learning rate, lr${lr ? `: ${+(lr / 10).toPrecision(3)}` : ""}`;
+        if (fit.bestEpoch === null) throw new InputError(`fit: ${message}`, "usage");
+        fit.warnings.push({ column: fit.model.info.target, message, cells: [] });
+      }
+      return fit as Fit<T>;
     }
     throw new InputError("fit: the run was disposed of", "usage");
   }
@@ -57,16 +68,15 @@ export class Engine extends Handle {
 
   #run<T extends Task>(call: string, data: unknown, options: TrainOptions): Run<T> {
     const { signal, keep, reading, rest } = divided(call, options);
-    const { request } = this.connection;
-    const arrays = rest.target === undefined ? "always" : "alone";
-    const packed = pack(call, data, "data", { reading, arrays, request, signal: this.#signal(signal) });
+    const packed = this.#packed(call, data, signal, rest.target, reading);
     return new Run(this.connection, this.#starter("train", packed, rest, keep), signal, call);
   }
 
   /** Resumes the run of a checkpoint on the same data. On the same device the result is identical, bit for bit, to a run without interruption. */
   resume(data: TableSource | Arrays, checkpoint: Uint8Array, options: ResumeOptions = {}): Run {
     const { signal, keep } = taken("resume", options, ["signal", "keep"]);
-    const packed = pack("resume", data, "data", { arrays: "alone", request: this.connection.request, signal: this.#signal(signal) });
+    checkPassable("resume: checkpoint", checkpoint, "its bytes");
+    const packed = this.#packed("resume", data, signal, null);
     return new Run(this.connection, this.#starter("continue", packed, copied("resume", checkpoint, []), keep), signal);
   }
 
@@ -88,15 +98,13 @@ export class Engine extends Handle {
    */
   async profile(data: TableSource | Arrays, options: ProfileOptions = {}): Promise<StepProfile> {
     const { signal, keep, reading, rest: { steps, windows, ...train } } = divided<ProfileOptions>("profile", options);
-    const { request } = this.connection;
-    const arrays = train.target === undefined ? "always" : "alone";
-    const { parcel, transfer, target } = await pack("profile", data, "data", { reading, arrays, request, signal: this.#signal(signal) });
+    const { parcel, transfer, target } = await this.#packed("profile", data, signal, train.target, reading);
     const id = ++this.#profiles;
     const stop = () => void this.call("stopProfile", [id]).catch(() => {});
     signal?.addEventListener("abort", stop, { once: true });
     try {
       // The engine refuses `keep`.
-      return await this.call("profile", [parcel, { ...(target !== undefined && { target }), ...train, keep }, { steps, windows }, id], { transfer, signal });
+      return await this.call("profile", [parcel, { target, ...train, keep }, { steps, windows }, id], { transfer, signal });
     } catch (error) {
       throw renamed(error, "train", "profile");
     } finally {
@@ -108,7 +116,7 @@ export class Engine extends Handle {
   async load(source: ModelSource, options: LoadOptions = {}): Promise<Model> {
     const { signal, onProgress } = taken("load", options, ["signal", "onProgress"]);
     signal?.throwIfAborted();
-    if (onProgress && typeof onProgress !== "function") throw new InputError(`load: onProgress is ${shown(onProgress)}, wanted a function`, "usage");
+    checkFunctions("load", { onProgress });
     const isRemote = source instanceof Response || source instanceof URL || typeof source === "string";
     const { request } = this.connection;
     const [data, name] = isRemote
@@ -116,6 +124,12 @@ export class Engine extends Handle {
       : [source, undefined];
     const { parcel, transfer } = await pack("load", data, name ?? "model");
     return new Model(this.connection, await this.call("load", [parcel], { transfer, signal }));
+  }
+
+  /** Packs what is trained on. Without a target, `{ x, y }` are always arrays. */
+  #packed(call: string, data: unknown, signal: AbortSignal | undefined, target: string | null | undefined, reading?: ReadingOptions): Promise<Packed> {
+    const arrays = target === undefined ? "always" : "alone";
+    return pack(call, data, "data", { reading, arrays, request: this.connection.request, signal: this.#signal(signal) });
   }
 
   /** A signal that aborts when the engine ends or the caller's signal aborts. Runtimes without `AbortSignal.any` use the caller's signal alone. */
@@ -128,7 +142,7 @@ export class Engine extends Handle {
   #starter(call: "train" | "continue", packed: Promise<Packed>, what: unknown, keep: unknown): Begin {
     return async (connection, leader) => {
       const { parcel, transfer, target } = await packed;
-      const options = call === "train" && target !== undefined ? { target, ...what as TrainOptions } : what;
+      const options = call === "train" ? { target, ...what as TrainOptions } : what;
       // The buffers can be transferred if no other worker needs them.
       const isAlone = !leader && connection.workers.length === 0;
       return connection.call(ENGINE, call, [parcel, options, leader ? undefined : keep], isAlone ? { transfer } : {});

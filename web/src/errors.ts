@@ -1,4 +1,4 @@
-// The error classes, and their conversion for a message port, which does not preserve classes.
+// The error classes, and their conversion for a message port, which does not preserve classes. received.ts converts them back.
 
 /**
  * Who can act: `usage` is a wrong option or call, `input` data or a file that cannot be used, `device` a device that is absent, too small or lost,
@@ -6,10 +6,18 @@
  */
 export type ErrorKind = "usage" | "input" | "device" | "internal";
 
+/** Marks the errors of every entry point of the package, each of which has classes of its own. */
+export const MARK = Symbol.for("meromorph.error");
+
 /** The base class of all errors that the package throws. Only an aborted signal rejects with its own reason instead. */
 export class MeromorphError extends Error {
   override name = "MeromorphError";
   readonly kind: ErrorKind = "internal";
+
+  /** @internal */
+  get [MARK](): boolean {
+    return true;
+  }
 }
 
 /** The caller's input is invalid. Its kind is `usage` for options, calls and disposed handles, and `input` for data and files. */
@@ -48,25 +56,10 @@ export interface SerializedError {
   kind?: ErrorKind | undefined;
 }
 
-const CLASSES: Partial<Record<string, new (message: string) => MeromorphError>> = { DeviceError, LoadError, InternalError };
-
 /** The message that is sent for `error`. */
 export function serializeError(error: unknown): SerializedError {
   const { name, message, kind }: SerializedError = error instanceof Error ? error : new Error(String(error));
   return { name, message, kind };
-}
-
-/** The error that was received. An error of an unknown class is a defect of the engine. */
-export function deserializeError({ name, message, kind }: SerializedError): MeromorphError {
-  if (name === "InputError") return new InputError(message, kind === "usage" ? kind : "input");
-  const Class = CLASSES[name];
-  return Class ? new Class(message) : new InternalError(`${name}: ${message}`);
-}
-
-/** An error of the engine with the name of the function that the user called: `train: …` becomes `fit: …`. Other errors stay the same. */
-export function renamed(error: unknown, from: string, to: string): unknown {
-  if (!(error instanceof MeromorphError) || !error.message.startsWith(`${from}: `)) return error;
-  return deserializeError({ name: error.name, message: to + error.message.slice(from.length), kind: error.kind });
 }
 
 /** The message of anything thrown, followed by the messages of its causes. */
@@ -76,12 +69,21 @@ export function messageOf(error: unknown): string {
   return cause === undefined ? message || code : `${message}: ${messageOf(cause)}`;
 }
 
+/** The name of the class of a value, which may be of another realm. */
+export const tagOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
+
 /** A value of the caller, as text for a message. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return "an array";
-  if (Object(value) === value) return `of type ${Object.prototype.toString.call(value).slice(8, -1)}`;
+  if (Object(value) === value) return `of type ${tagOf(value)}`;
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }
 
-/** The error for a value that cannot be sent through a port. */
+/** Errors if `value` is of a kind that cannot be sent through a port. `where` names it. */
+export function checkPassable(where: string, value: unknown, wanted: string): void {
+  const tag = tagOf(value);
+  if (/Function|Promise/.test(tag)) throw new InputError(`${where}: got a ${tag}, expected ${wanted}${tag === "Promise" ? "; did you forget await?" : ""}`, "usage");
+}
+
+/** The error for another value that cannot be sent through a port. */
 export const unpassable = (call: string, error: unknown): InputError => new InputError(`${call}: the input cannot be sent to the engine: ${messageOf(error)}`);

@@ -3,14 +3,20 @@
  * @module
  */
 import { initSync, onnx as written } from "../pkg/onnx/meromorph.js";
-import { InputError, messageOf } from "./errors.js";
+import { InputError, messageOf, shown } from "./errors.js";
 import { fetched } from "./inlined.js";
 import type { Model } from "./model.js";
 import page from "./page.js";
 
+/** The bytes of a model's file. */
+function saved(call: string, model: Model): Promise<Uint8Array<ArrayBuffer>> {
+  if (typeof (model as Model | undefined)?.save !== "function") throw new InputError(`${call}: model is ${shown(model)}, wanted a model of this package`, "usage");
+  return model.save();
+}
+
 /** The model as one HTML page that predicts without a network, as `mero export --html` writes it. */
 export async function html(model: Model): Promise<string> {
-  const bytes = await model.save();
+  const bytes = await saved("html", model);
   let text = "";
   // In parts: a call takes a limited number of arguments.
   for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
@@ -21,7 +27,7 @@ const ready = fetched("onnx", () => import("./onnx-wasm.js"), (module) => initSy
 
 /** The model as an ONNX file, from encoded rows to outputs, as `mero export --onnx` writes it. */
 export async function onnx(model: Model): Promise<Uint8Array<ArrayBuffer>> {
-  const [bytes] = await Promise.all([model.save(), ready()]);
+  const [bytes] = await Promise.all([saved("onnx", model), ready()]);
   try {
     return written(bytes) as Uint8Array<ArrayBuffer>;
   } catch (error) {

@@ -29,8 +29,12 @@ export async function download(source: Response | ReadableStream<Bytes> | URL | 
   if (source instanceof ReadableStream ? source.locked : source instanceof Response && source.bodyUsed) {
     throw new InputError(`${call}: the ${source instanceof Response ? "response" : "stream"} was already read`, "usage");
   }
+  const failed = (what: string) => (error: unknown): never => {
+    signal?.throwIfAborted();
+    throw new LoadError(`${call}: ${what}: ${messageOf(error)}`);
+  };
   const isAddress = typeof source === "string" || source instanceof URL;
-  const response = source instanceof ReadableStream ? new Response(source) : isAddress ? await requested(call, source, request, signal) : source;
+  const response = source instanceof ReadableStream ? new Response(source) : isAddress ? await request(source, signal).catch(failed(`${String(source)} cannot be fetched`)) : source;
   const where = response.url || (isAddress ? String(source) : source instanceof Response ? "the response" : "the stream");
   const reader = response.body?.getReader();
   // An error of `cancel` does not matter.
@@ -41,7 +45,7 @@ export async function download(source: Response | ReadableStream<Bytes> | URL | 
     // Servers of single-page apps send a page for a missing file.
     if (response.headers.get("content-type")?.startsWith("text/html")) throw new LoadError(`${call}: ${where} is a web page, wanted ${wanted}`);
     const name = (response.url || (isAddress ? where : "")).split(/[?#]/)[0]?.split("/").pop();
-    return [await whole(reader, response.headers, `${call}: ${where}`, signal, onProgress), name || undefined];
+    return [await whole(reader, failed(`${where} was interrupted`), response.headers, `${call}: ${where}`, signal, onProgress), name || undefined];
   } catch (error) {
     cancel();
     throw error;
@@ -50,44 +54,23 @@ export async function download(source: Response | ReadableStream<Bytes> | URL | 
   }
 }
 
-async function requested(call: string, source: URL | string, request: Request, signal: AbortSignal | undefined): Promise<Response> {
-  try {
-    return await request(source, signal);
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw new LoadError(`${call}: ${String(source)} cannot be fetched: ${messageOf(error)}`);
-  }
-}
-
-async function whole(reader: Reader | undefined, headers: Headers, where: string, signal: AbortSignal | undefined, onProgress: OnProgress): Promise<Bytes> {
+async function whole(reader: Reader | undefined, failed: (error: unknown) => never, headers: Headers, where: string, signal: AbortSignal | undefined, onProgress: OnProgress): Promise<Bytes> {
+  const checkSize = (bytes: number) => {
+    if (bytes > MAX_BYTES) throw new LoadError(`${where} has ${bytes} bytes; at most ${MAX_BYTES} can be loaded`);
+  };
   const length = Number(headers.get("content-length") ?? NaN);
-  if (length > MAX_BYTES) throw tooLarge(where, length);
+  checkSize(length);
   // For a compressed body, content-length is the compressed size.
   const isKnown = length >= 0 && !headers.has("content-encoding");
   const chunks: Bytes[] = [];
   let loaded = 0;
   for (;;) {
-    const { value: chunk } = await reader?.read().catch((error: unknown) => {
-      signal?.throwIfAborted();
-      throw new LoadError(`${where} was interrupted: ${messageOf(error)}`);
-    }) ?? {};
+    const { value: chunk } = await reader?.read().catch(failed) ?? {};
     signal?.throwIfAborted();
-    if (!chunk) return joined(chunks, loaded);
+    if (!chunk) return new Uint8Array(await new Blob(chunks).arrayBuffer());
     loaded += chunk.length;
-    if (loaded > MAX_BYTES) throw tooLarge(where, loaded);
+    checkSize(loaded);
     chunks.push(chunk);
     onProgress?.(isKnown ? { loaded, total: length } : { loaded });
   }
-}
-
-const tooLarge = (where: string, bytes: number): LoadError => new LoadError(`${where} has ${bytes} bytes; at most ${MAX_BYTES} can be loaded`);
-
-function joined(chunks: Bytes[], length: number): Bytes {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
 }

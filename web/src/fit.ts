@@ -1,13 +1,14 @@
 /**
  * Curve fitting: the parameters of a formula from data, with standard errors and bands, in double precision. A module of its own, because it fetches a
- * WebAssembly of its own. Its errors are of the classes that it exports; `name` and `kind` are those of the package `meromorph`.
+ * WebAssembly of its own. `instanceof` recognises its errors with the classes of the package `meromorph` too.
  * @module
  */
 import { fit as fitted, fit_many as fittedMany, initSync, models as listed, on_panic, Saved } from "../pkg/fit/meromorph.js";
 import type { Columns } from "./data.js";
-import { deserializeError, InputError, serializeError, shown } from "./errors.js";
+import { InputError, serializeError, shown, tagOf } from "./errors.js";
 import { fetched } from "./inlined.js";
 import { taken } from "./options.js";
+import { deserializeError } from "./received.js";
 
 export type { Cell, Columns, HalfArray, Integers, Numbers } from "./data.js";
 export { DeviceError, InputError, InternalError, LoadError, MeromorphError, type ErrorKind } from "./errors.js";
@@ -370,8 +371,18 @@ function repeated(column: FloatNumbers, times: number): Float64Array {
 export async function load(file: string | Uint8Array | ArrayBuffer | CurveFitFile): Promise<CurveFit> {
   await ready();
   const isBytes = file instanceof ArrayBuffer || ArrayBuffer.isView(file);
-  const text = isBytes ? new TextDecoder().decode(file) : typeof file === "string" ? file : JSON.stringify(file);
-  return new CurveFit(String(text), "load");
+  const text = String(isBytes ? new TextDecoder().decode(file) : typeof file === "string" ? file : JSON.stringify(file));
+  if (!hasKind(text)) throw new InputError(`load: got ${shown(text.slice(0, 80))}, expected the content of a file that mero fit --out or JSON.stringify of a fit wrote`);
+  return new CurveFit(text, "load");
+}
+
+/** Whether a text is a JSON object that says what it is, as the file of a fit does. */
+function hasKind(text: string): boolean {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, "")).kind !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Every model with a name. In a formula there is `polynomial(x, degree)` too. */
@@ -404,7 +415,7 @@ function judged<T>(work: () => T): T {
 
 /** Columns as the engine reads them: numbers in double precision, NaN where a cell is missing. Another column stays as it is and is an error if it is used. */
 function numeric(call: string, data: Columns): Record<string, unknown> {
-  if (Object.prototype.toString.call(data) !== "[object Object]") throw new InputError(`${call}: data is ${shown(data)}, wanted an object of arrays by the names of their columns`);
+  if (tagOf(data) !== "Object") throw new InputError(`${call}: data is ${shown(data)}, wanted an object of arrays by the names of their columns`);
   return Object.fromEntries(Object.entries(data).map(([name, column]) => [name, doubles(column)]));
 }
 

@@ -24,14 +24,13 @@ export async function predicted(
   predict: (packed: Packed, options: Predicting, signal: AbortSignal | undefined) => Promise<RemotePrediction>,
 ): Promise<Answer> {
   const { signal, masks, precision, unknown = "other", ...rest } = taken("predict", options, ["unknown", "masks", "precision", ...READING_OPTIONS, "signal"]);
-  const { request } = connection;
   // If the call below fails too, its error is the one that the caller sees.
   if (info instanceof Promise) info.catch(() => {});
   const isLate = info instanceof Promise && needsNames(x);
   const own = isLate ? cloned("predict", x) : x;
   const names = isLate ? (await info).columns : info instanceof Promise ? undefined : info.columns;
-  const packed = await pack("predict", own, "table", { reading: split(rest)[0], ...(names && { names }), hasRow: true, request, signal });
-  const asked = { masks: packed.shape ? undefined : masks, precision, unknown };
+  const packed = await pack("predict", own, "table", { reading: split(rest)[0], names, hasRow: true, request: connection.request, signal });
+  const asked = { masks: packed.shape && masks === "words" ? undefined : masks, precision, unknown };
   const prediction = named(await predict(packed, asked, signal), await info);
   if (!packed.shape) return prediction;
   const rows = byRow(prediction);
@@ -57,7 +56,7 @@ export class Model<T extends Task = Task> extends Handle {
   }
 
   /**
-   * Predicts rows, given as objects or as arrays of cells in the order of `info.columns`: one object for each. One object gives one.
+   * Predicts rows, given as objects, or as arrays of cells in the order of `info.columns` or below a first row with their names: one object for each. One object gives one.
    * Of a table, columns or numbers in row-major order, the result has arrays with one entry per row. Columns are matched by name.
    */
   predict(rows: Rows, options?: PredictOptions): Promise<RowPrediction<T>[]>;
@@ -72,9 +71,8 @@ export class Model<T extends Task = Task> extends Handle {
   /** Measures the model on a table with the target column. Rows without a target or without an input that the model needs are left out. */
   async evaluate(data: TableSource | Arrays, options: EvaluateOptions = {}): Promise<Evaluation> {
     const { signal, ...rest } = taken("evaluate", options, [...READING_OPTIONS, "signal"]);
-    const { request } = this.connection;
     const names = [...this.info.columns, this.info.target];
-    const { parcel, transfer } = await pack("evaluate", data, "table", { reading: split(rest)[0], names, arrays: "alone", request, signal });
+    const { parcel, transfer } = await pack("evaluate", data, "table", { reading: split(rest)[0], names, arrays: "alone", request: this.connection.request, signal });
     return this.call("evaluate", [parcel], { transfer, signal });
   }
 

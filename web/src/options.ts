@@ -1,5 +1,5 @@
 // Options as a caller gave them, checked no further than this side needs. Null counts as not given, as undefined does.
-import { InputError, shown, unpassable } from "./errors.js";
+import { checkPassable, InputError, shown, unpassable } from "./errors.js";
 import type { ReadingOptions, TrainOptions } from "./types.js";
 
 /** The options of a call that knows these names. */
@@ -14,18 +14,18 @@ export function taken<O extends object>(call: string, options: O, names: readonl
 /** The names of the options that say how a table of text is written. */
 export const READING_OPTIONS = ["header", "delimiter", "decimal", "thousands", "na"] as const satisfies readonly (keyof ReadingOptions)[];
 
-/** The options that say how a table is written, and the others. */
+/** The options that say how a table is written, and the others, of options that were taken. */
 export function split<O extends ReadingOptions>(options: O): [ReadingOptions, Omit<O, keyof ReadingOptions>] {
-  const { header, delimiter, decimal, thousands, na, ...rest } = options;
-  const reading = Object.entries({ header, delimiter, decimal, thousands, na }).filter(([, value]) => value !== undefined);
-  return [Object.fromEntries(reading), rest];
+  const those = (isReading: boolean) => Object.fromEntries(Object.entries(options).filter(([name]) => (READING_OPTIONS as readonly string[]).includes(name) === isReading));
+  return [those(true), those(false) as Omit<O, keyof ReadingOptions>];
 }
 
 /** The options of a run: its signal, the name to keep it under, how its table is written, and the rest, for the engine to judge, as it is now. */
-export function divided<O extends object = TrainOptions>(call: string, options: unknown): { signal?: AbortSignal; keep?: unknown; reading: ReadingOptions; rest: O } {
+export function divided<O extends object = TrainOptions>(call: string, options: unknown): { signal: AbortSignal | undefined; keep?: unknown; reading: ReadingOptions; rest: O } {
   const { signal, keep, ...others } = given(call, options) as TrainOptions;
+  for (const name in others) checkPassable(`${call}: ${name}`, others[name as "target"], "data; onStart and onEpoch are for fit");
   const [reading, rest] = split(cloned(call, others));
-  return { ...(signal && { signal }), keep, reading, rest: rest as O };
+  return { signal, keep, reading, rest: rest as O };
 }
 
 /** A copy that later changes have no effect on. */

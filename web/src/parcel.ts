@@ -1,6 +1,6 @@
 // Prepares the caller's data for transfer: copied once, so that the caller's arrays are not detached and later changes to them have no effect.
 import type { ReadingOptions } from "./data.js";
-import { InputError, messageOf, unpassable } from "./errors.js";
+import { checkPassable, InputError, messageOf, shown, tagOf, unpassable } from "./errors.js";
 import { download, type Download } from "./fetch.js";
 import { converted, type Known } from "./tables.js";
 import type { Parcel } from "./wire.js";
@@ -26,6 +26,7 @@ export function pack(call: string, data: unknown, source: string, how: Packing =
 
 async function packed(call: string, data: unknown, source: string, how: Packing): Promise<Packed> {
   const { reading, request } = how;
+  checkPassable(`${call}: data`, data, request ? "a table" : "a model file");
   if (isBlob(data)) {
     const bytes = await data.arrayBuffer().catch((error: unknown) => {
       throw new InputError(`${call}: ${named(data, source)} cannot be read: ${messageOf(error)}`);
@@ -33,24 +34,27 @@ async function packed(call: string, data: unknown, source: string, how: Packing)
     return file(bytes, named(data, source), reading);
   }
   if (request && isRemote(data)) {
+    // Only a page fetches it: elsewhere it could be a text of somebody else that names a local file.
+    if (typeof data === "string" && !(globalThis as { location?: unknown }).location) {
+      throw new InputError(`${call}: data: got ${shown(data.slice(0, 80))}, expected a table; read a file first: await readFile(…)`);
+    }
     const [bytes, name] = await download(data, { ...how, request, call, wanted: "a table" });
     return file(bytes.buffer, name ?? source, reading);
   }
   const transfer: ArrayBuffer[] = [];
   const table = request && converted(call, data, how);
-  const parcel: Parcel = { data: copied(call, table ? table.data : data, transfer), source };
-  const written = table?.reading ?? reading;
-  return { parcel: { ...parcel, ...(written && { reading: written }) }, transfer, shape: table?.shape, target: table?.target };
+  const parcel: Parcel = { data: copied(call, table ? table.data : data, transfer), source, reading: table?.reading ?? reading };
+  return { parcel, transfer, shape: table?.shape, target: table?.target };
 }
 
-const file = (data: ArrayBuffer, source: string, reading: ReadingOptions | undefined): Packed => ({ parcel: { data, source, ...(reading && { reading }) }, transfer: [data] });
+const file = (data: ArrayBuffer, source: string, reading: ReadingOptions | undefined): Packed => ({ parcel: { data, source, reading }, transfer: [data] });
 
 /** Tested by its methods: a Blob of another realm (an iframe) is not an `instanceof Blob`. */
 const isBlob = (data: unknown): data is Partial<File> & Blob => Boolean((data as Blob | undefined)?.arrayBuffer && (data as Blob).slice);
 
-/** Whether the data are to be fetched. Only a page fetches a string without a line break: elsewhere it could be a text of somebody else that names a local file. */
+/** Whether the data are to be fetched. A string without a line break is no table. */
 function isRemote(data: unknown): data is URL | Response | ReadableStream<Uint8Array<ArrayBuffer>> | string {
-  if (typeof data === "string") return data !== "" && !/[\r\n]/.test(data) && typeof (globalThis as { location?: unknown }).location === "object";
+  if (typeof data === "string") return data !== "" && !/[\r\n]/.test(data);
   return data instanceof URL || data instanceof Response || data instanceof ReadableStream;
 }
 
@@ -78,8 +82,7 @@ function copy(value: unknown, transfer: ArrayBuffer[], use: "file" | "numbers" |
   if (Array.isArray(value)) return !value.includes(undefined) && value.every((item) => typeof item === "number") ? listed(Float64Array.from(value), transfer) : value;
   if (value instanceof ArrayBuffer) return listed(new Uint8Array(value.slice(0)), transfer);
   if (!ArrayBuffer.isView(value) || value instanceof DataView) return value;
-  // By its tag: one of another realm is of another class.
-  const tag = Object.prototype.toString.call(value).slice(8, -1);
+  const tag = tagOf(value);
   const isWhole = /int|Clamped/i.test(tag) && use !== "flags" && !(tag === "Uint8Array" && use === "file");
   if (isWhole) return listed(Float64Array.from(value as unknown as ArrayLike<number | bigint>, Number), transfer);
   // Not `value.slice`: that of Node's Buffer does not copy.

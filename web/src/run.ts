@@ -1,8 +1,9 @@
 // A training run as the caller sees it: an async iterator of events, with methods to pause, stop, predict and checkpoint.
 import type { Connection } from "./connection.js";
 import { Handle } from "./handle.js";
-import { InputError, renamed } from "./errors.js";
+import { InputError } from "./errors.js";
 import { type Input, Model, predicted } from "./model.js";
+import { renamed } from "./received.js";
 import type { Columns, ModelInfo, Numbers, PredictOptions, Prediction, Remote, Row, RowPrediction, Rows, Table, Task, TrainEvent } from "./types.js";
 import type { State, WireEvent } from "./wire.js";
 

@@ -77,7 +77,7 @@ export async function describeIn(runtime: Runtime, data: TableSource, options: D
     const { parcel, transfer } = await packed;
     return await connection.call(ENGINE, "describe", [parcel], { transfer, signal: given.signal });
   } finally {
-    connection.close(new InputError("describe: done", "usage"));
+    connection.close(new InputError("describe: done"));
   }
 }
 

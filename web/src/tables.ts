@@ -1,7 +1,7 @@
 // Tables that are JavaScript values: rows of objects, nested arrays, columns. They become what the engine reads: a matrix of numbers, or CSV if a cell is
 // no number, so that texts are understood as they are in a file.
 import type { ReadingOptions } from "./data.js";
-import { InputError, shown } from "./errors.js";
+import { InputError, shown, tagOf } from "./errors.js";
 
 /** A table for the engine. */
 export interface Converted {
@@ -17,8 +17,8 @@ export interface Converted {
 /** What is known about a table before it is read. */
 export interface Known {
   /** The columns that are used, in order; the last may be absent if it is the target. */
-  names?: readonly string[];
-  reading?: ReadingOptions;
+  names?: readonly string[] | undefined;
+  reading?: ReadingOptions | undefined;
   /** Whether `{ x, y }` are arrays rather than columns: always, or only if there are no other fields. */
   arrays?: "always" | "alone";
   /** Whether an object of cells is one row. */
@@ -27,7 +27,7 @@ export interface Known {
 
 /** Cells by row and column. Without names, the first row may hold them. */
 interface Grid {
-  names?: readonly string[];
+  names?: readonly string[] | undefined;
   rows: number;
   width: number;
   cell(row: number, column: number): unknown;
@@ -44,12 +44,12 @@ interface ArraysGiven {
 /** Converts a table of JavaScript values; undefined for anything else. Nothing of `data` is kept. */
 export function converted(call: string, data: unknown, known: Known): Converted | undefined {
   if (!needsNames(data)) {
-    const isBytes = Object.prototype.toString.call(data) === "[object Uint8Array]";
+    const isBytes = tagOf(data) === "Uint8Array";
     if (known.arrays && isList(data) && !isBytes) throw new InputError(`${call}: data is ${shown(data)}, which has no columns: wanted rows, columns or { x, y }`);
     return undefined;
   }
   if (Array.isArray(data)) {
-    return { shape: "rows", ...written(call, isList(data[0]) ? nested(call, data, known.names) : objects(call, data, known.names), known.reading) };
+    return { shape: "rows", ...written(call, isList(data[0]) ? nested(call, data, known) : objects(call, data, known.names), known.reading) };
   }
   const fields = Object.entries(data as object);
   const others = fields.filter(([name]) => !["x", "y", "bottom"].includes(name)).length;
@@ -62,20 +62,24 @@ export function converted(call: string, data: unknown, known: Known): Converted 
 
 /** Whether the columns of a table are found by the names of others. */
 export const needsNames = (data: unknown): boolean =>
-  Array.isArray(data) ? data.some((row) => typeof row === "object" && row !== null) : Object.prototype.toString.call(data) === "[object Object]";
+  Array.isArray(data) ? data.some((row) => typeof row === "object" && row !== null) : tagOf(data) === "Object";
 
 const isList = (value: unknown): value is List => Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 
 const quoted = (names: readonly string[]): string => names.slice(0, 12).map((name) => JSON.stringify(name)).join(", ") + (names.length > 12 ? ", …" : "");
 
-/** Rows that are arrays of cells. */
-function nested(call: string, rows: readonly unknown[], names: readonly string[] | undefined): Grid {
-  const width = names?.length ?? (rows[0] as List).length;
+/** Rows that are arrays of cells, in the order of the columns that are used, or below a first row with the names of theirs. */
+function nested(call: string, rows: readonly unknown[], { names, reading }: Known): Grid {
+  const first = Array.from(rows[0] as List) as string[];
+  const isNamed = names && (reading?.header ?? names.every((name) => first.includes(name)));
+  const order = isNamed ? undefined : names;
+  const { length: width } = order ?? first;
   for (const [row, cells] of rows.entries()) {
     if (!isList(cells)) throw new InputError(`${call}: row ${row + 1} is ${shown(cells)}, wanted an array as in row 1`);
-    if (cells.length !== width) throw new InputError(`${call}: row ${row + 1} has ${cells.length} cells, wanted ${width}${names ? `: ${quoted(names)}` : " as in row 1"}`);
+    if (cells.length !== width) throw new InputError(`${call}: row ${row + 1} has ${cells.length} cells, wanted ${width}${order ? `: ${quoted(order)}` : " as in row 1"}`);
   }
-  return { ...(names && { names }), rows: rows.length, width, cell: (row, column) => (rows[row] as List)[column] };
+  if (isNamed) return objects(call, rows.slice(1).map((cells) => Object.fromEntries(first.map((name, at) => [name, (cells as List)[at]]))), names);
+  return { names, rows: rows.length, width, cell: (row, column) => (rows[row] as List)[column] };
 }
 
 /** Rows that are objects. Their columns are those that any row has, or of those the ones that are used. */
@@ -85,6 +89,7 @@ function objects(call: string, rows: readonly unknown[], used: readonly string[]
     if (typeof cells !== "object" || cells === null || isList(cells)) throw new InputError(`${call}: row ${row + 1} is ${shown(cells)}, wanted an object as in row 1`);
     for (const name of Object.keys(cells)) found.add(name);
   }
+  if (found.size === 0) throw new InputError(`${call}: the rows have no cells`);
   const absent = used?.find((name) => !found.has(name));
   if (absent !== undefined) throw new InputError(`${call}: column ${JSON.stringify(absent)} is missing from the rows; they have ${quoted([...found])}`);
   const names = used ?? [...found];
@@ -112,7 +117,7 @@ function arrays(call: string, { x, y, bottom, ...rest }: ArraysGiven, { names: k
   if (hasTexts && bottom) throw new InputError(`${call}: bottom marks rows without a value, but y holds classes`);
   const width = hasRows ? (x[0] as List).length : isList(x) ? x.length / y.length : 0;
   if (!Number.isInteger(width) || (hasRows && x.length !== y.length)) throw new InputError(`${call}: ${(x as List).length} ${hasRows ? "rows" : "values"} in x do not fill ${y.length} rows, one for each value in y`);
-  const inputs = hasRows ? nested(call, x, undefined) : { rows: y.length, width, cell: (row: number, column: number) => (x as List)[row * width + column] };
+  const inputs = hasRows ? nested(call, x, {}) : { rows: y.length, width, cell: (row: number, column: number) => (x as List)[row * width + column] };
   const numbers = hasTexts ? undefined : matrix(call, inputs);
   if (numbers) return { data: { x: numbers, y, ...(bottom !== undefined && { bottom }) } };
   if (bottom) throw new InputError(`${call}: bottom needs an x of numbers`);
@@ -126,8 +131,8 @@ function written(call: string, grid: Grid, reading: ReadingOptions = {}): Conver
   const { names, width } = grid;
   const values = names || !reading.header ? matrix(call, grid) : undefined;
   if (values) return { data: { names: names ?? Array.from({ length: width }, (_, column) => `c${column}`), values } };
-  const { header = names && true, decimal = "." } = reading;
-  return { data: csv(call, grid, decimal), reading: { ...reading, ...(header !== undefined && { header: names ? true : header }), delimiter: "," } };
+  const { header, decimal = "." } = reading;
+  return { data: csv(call, grid, decimal), reading: { ...reading, header: names ? true : header!, delimiter: "," } };
 }
 
 /** The cells as numbers, NaN where one is missing; undefined if one is no number. */

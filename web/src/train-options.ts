@@ -59,9 +59,9 @@ export interface EngineOptions {
   batch?: number;
   /** Steps whose gradients make one update, as if their rows were one batch. Whole number ≥ 1. Default: 1. */
   accumulate?: number;
-  /** Learning rate. Number > 0. Default: 1e-3; 0.01 for adafactor. */
+  /** Learning rate. Number > 0. Default: 1e-3; 0.01 for adafactor, 0.0001 for lion. */
   lr?: number;
-  /** Decay of the weights per unit of learning rate. Number ≥ 0. Default: 1e-6; 1 below 2,000 training rows; 0.1 for muon, 0 for adafactor. */
+  /** Decay of the weights per unit of learning rate. Number ≥ 0. Default: 1e-6; 1 below 2,000 training rows; 1e-6 for a head with poles; 0.1 for muon, 0 for adafactor. */
   weightDecay?: number;
   /** Epochs without improvement before stopping; 0 never stops early. Whole number ≥ 0. Default: 15; 50 for a head with poles. */
   patience?: number;
@@ -119,7 +119,7 @@ export interface EngineOptions {
   degrees?: readonly [number, number];
   /** Distance to a pole below which there is no value. Number > 0. Default: where values pass the largest training target. */
   tauInfer?: number;
-  /** Distance to a pole below which a value is marked as a gap; 0 marks none. Number ≥ 0. Default: 3 × tauInfer. */
+  /** Distance to a pole below which a value is marked as a gap; 0 marks none. Number ≥ 0. Default: 3 × tauInfer, or as wide as the errors near poles. */
   tauTrain?: number;
   /** How the distance to a pole is measured. Default: angle. */
   threshold?: "angle" | "denominator";

@@ -99,6 +99,7 @@ export interface StartEvent {
 
 /** Something about a column that a person should know, though it is no error. */
 export interface Warning {
+  /** The target, if it is about a run of {@link Engine.fit} that diverged. */
   column: string;
   /** What it is, and the remedy. */
   message: string;
@@ -141,7 +142,7 @@ export interface Metrics {
   mse: number | null;
   mae: number | null;
   r2: number | null;
-  /** The root of the mean squared error of a model that predicts standard deviations. */
+  /** The root of the mean squared error. */
   rmse: number | null;
   /** The mean of -ln of the predicted normal density at the targets. */
   nll: number | null;
@@ -181,7 +182,8 @@ export interface EndEvent<T extends Task = Task> {
   event: "end";
   /**
    * Why the run ended: all epochs were done (`epochs`), the validation loss stopped improving (`patience`), too few rows had a value
-   * (`coverage`), the caller stopped it (`asked`), or the loss became NaN or infinite (`diverged`).
+   * (`coverage`), the caller stopped it (`asked`), or the loss became NaN, infinite or huge (`diverged`). {@link Engine.fit} rejects if a run
+   * diverged before an epoch was completed, and otherwise adds a warning; the end event of {@link Engine.train} comes in both cases.
    */
   stop: "epochs" | "patience" | "coverage" | "asked" | "diverged";
   /** Counted from 0; null if no epoch was completed. The model then has its initial weights. */

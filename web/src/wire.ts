@@ -7,7 +7,7 @@ export interface Parcel {
   data: unknown;
   source: string;
   /** How a table of text is written. */
-  reading?: ReadingOptions;
+  reading?: ReadingOptions | undefined;
 }
 
 /** Options of a prediction, for the engine to check. */

@@ -213,11 +213,18 @@ test("tables and files are described, and errors name the file", () => both(asyn
 
 test("invalid input is rejected with a message", async () => {
   const cases = [
-    ["engine.train(() => 1).next()", /^InputError: train: the input cannot be sent to the engine: /],
+    ["engine.train(() => 1).next()", "InputError: train: data: got a Function, expected a table"],
+    ["engine.fit(fetch('/dist/web.json'), { target: 'y' })", "InputError: fit: data: got a Promise, expected a table; did you forget await?"],
+    ["model.predict(Promise.resolve([1]))", "InputError: predict: data: got a Promise, expected a table; did you forget await?"],
+    ["engine.load(Promise.resolve())", "InputError: load: data: got a Promise, expected a model file; did you forget await?"],
+    ["engine.resume(wave(), Promise.resolve())", "InputError: resume: checkpoint: got a Promise, expected its bytes; did you forget await?"],
+    ["engine.fit(wave(), { activation: (x) => x })", "InputError: fit: activation: got a Function, expected data; onStart and onEpoch are for fit"],
+    ["engine.train(wave(), { onEpoch() {} })", "InputError: train: onEpoch: got a Function, expected data; onStart and onEpoch are for fit"],
+    ["engine.train(wave(), { hidden: [() => 1] })", /^InputError: train: the input cannot be sent to the engine: /],
     ["engine.train(wave(), { signal: 5 })", "InputError: train: signal: got 5, expected an AbortSignal"],
     ["engine.train(wave(), 'y')", 'InputError: train: options: got "y", expected an object'],
     ["engine.train(wave(), { epoch: 3 }).next()", /^InputError: train: option "epoch" is unknown: did you mean "epochs"\?/],
-    ["engine.train(wave(), { target: () => 'y' })", /^InputError: train: the input cannot be sent to the engine: /],
+    ["engine.train([{}, {}], { target: 'y' }).next()", "InputError: train: the rows have no cells"],
     ["engine.train({ x: detached(), y: [1] }).next()", /^InputError: train: the input cannot be sent to the engine: /],
     ["engine.resume(wave(), detached())", /^InputError: resume: the input cannot be sent to the engine: /],
     ["engine.resume(wave(), new Uint8Array(9), { epochs: 3 })", 'InputError: resume: option "epochs" is unknown: expected one of signal, keep'],
@@ -251,6 +258,7 @@ test("invalid input is rejected with a message", async () => {
     ["engine.load('/nowhere.safetensors')", /^LoadError: load: http:.*nowhere.safetensors answered 404 Not Found$/],
     ["engine.load(new URL('http://localhost:1/'))", /^LoadError: load: http:\/\/localhost:1\/ cannot be fetched: /],
     ["model.predict([1], { masks: 'bits' })", "InputError: predict: masks is \"bits\", wanted one of \"bytes\", \"words\""],
+    ["model.predict([{ x0: 1 }], { masks: 'bits' })", "InputError: predict: masks is \"bits\", wanted one of \"bytes\", \"words\""],
     ["model.predict([1], { precision: 'f8' })", 'InputError: predict: precision is "f8", wanted one of "f32", "f16"'],
     ["model.predict(Symbol())", /^InputError: predict: the input cannot be sent to the engine: /],
     ["model.predict([1], { mask: 'words' })", 'InputError: predict: option "mask" is unknown: expected one of unknown, masks, precision, header, delimiter, decimal, thousands, na, signal'],

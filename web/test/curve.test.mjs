@@ -281,8 +281,10 @@ test("errors say what is wrong, as those of the command line", async () => {
   assert.throws(() => one.predict({ t: [1] }), new InputError('predict: the column "x" is missing: got "t"'));
   assert.throws(() => one.predict({ x: [1] }, { level: 1 }), /level: got 1, expected a probability/);
   assert.throws(() => one.code("c"), /^InputError: code: got "c", expected "latex", "python" or "rust"$/);
-  await assert.rejects(load("{}"), new InputError('load: no field "kind"'));
-  await assert.rejects(load("a,b\n"), { name: "InputError", message: /^load: / });
+  for (const [file, got] of [["{}", "{}"], ["a,b\n", "a,b\n"], [new Uint8Array(), ""], [undefined, "undefined"], [5, "5"], [null, "null"]]) {
+    await assert.rejects(load(file), new InputError(`load: got ${JSON.stringify(got)}, expected the content of a file that mero fit --out or JSON.stringify of a fit wrote`));
+  }
+  await assert.rejects(load('{"kind":"model"}'), new InputError("load: this JSON is not a fit: expected a file that mero fit --out wrote"));
 });
 
 test("a saved fit predicts the same here and in the native program", async () => {
@@ -462,6 +464,7 @@ test("Many fits: maps of two examples and of an own stack, and the curve of a pi
   await page.waitForFunction(() => document.getElementById("pixel").textContent === "Pixel 1, 1");
   const { a, b } = await figuresOf(page, "#figures");
   assert.deepEqual([Number(a), Number(b)], [1, 0.3]);
+  assert.deepEqual(await page.$eval(".ring", ({ style: { left, top } }) => [left, top].map((share) => Math.round(parseFloat(share)))), [10, 17]);
   await page.setInputFiles("#file", { name: "flat.npy", mimeType: "application/octet-stream", buffer: npy([4, 3], stack) });
   await page.waitForSelector("#error:not([hidden])");
   assert.equal(await page.textContent("#error"), "file: the shape is [4, 3], wanted [images, height, width]");

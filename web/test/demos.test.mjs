@@ -1,7 +1,11 @@
 // The demo site as a person uses it, with WebGPU and without: press, drag and type, then check what the page shows.
 // Run `npm run build` before. Any console error, also a violation of the content security policy, is a failure.
 import assert from "node:assert/strict";
-import { test } from "./browser.mjs";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test, web } from "./browser.mjs";
 import { address, browsers, cells, demo, device, drawn, LONG, onDevice, shift, texts, figuresOf } from "./site.mjs";
 
 const PAGES = ["index", "playground", "fit", "many", "poles", "interpolator", "arm", "profile", "bench"];
@@ -9,6 +13,7 @@ const PAGES = ["index", "playground", "fit", "many", "poles", "interpolator", "a
 test("the landing page links to eight demos; every page has a security policy, a menu entry, and fits a phone", async () => {
   const { page, done } = await demo("index", { viewport: { width: 390, height: 844 } });
   assert.deepEqual(await texts(page, ".tile h2"), ["Playground", "Fit", "Many fits", "Poles", "Interpolator", "Robot arm", "Profile", "Bench"]);
+  assert.equal(await page.textContent(".intro code"), "npm install meromorph");
   for (const tile of await page.$$eval(".tile", (all) => all.map(({ href }) => href))) {
     assert.equal((await page.request.get(tile)).status(), 200, tile);
   }
@@ -56,6 +61,61 @@ test("a page blocks scripts that are not its own", async () => {
   await page.close();
 });
 
+test("a page whose work fails says so and can be used again", async () => {
+  const fail = [["interpolator", "#hidden", "0"], ["interpolator", "#lr", "1e9"], ["poles", "#rows", "1"], ["arm", "#rows", "1"], ["many", "#formula", "a*t +"]];
+  for (const [name, field, value] of fail) {
+    const { page, done } = await demo(name);
+    if (name !== "many") await page.waitForFunction(() => document.getElementById("device-name").textContent.startsWith("runs on"));
+    const usual = await page.inputValue(field);
+    await page.fill(field, value);
+    if (name !== "many") await page.selectOption("#device", "cpu");
+    await page.waitForSelector("#error:not([hidden])");
+    assert.match(await page.textContent("#status"), name === "many" ? /^Not fitted: the maps show the previous fits\.$/ : /^Not trained\.$/, name);
+    if (field === "#lr") assert.equal(await page.textContent("#error"), "The loss diverged: try a smaller learning rate.");
+    if (name === "many") {
+      await page.selectOption("#shown", "stderrs");
+      await page.fill(field, usual);
+      await page.waitForFunction(() => / converged$/.test(document.getElementById("status").textContent));
+    }
+    await done();
+  }
+});
+
+test("on a phone, what a page is about is in view", async () => {
+  const viewport = { width: 390, height: 844 };
+  const poles = await demo("poles", { viewport });
+  const { y, height } = await poles.page.locator("#curve .plot").boundingBox();
+  assert.ok(y + height <= 844, `the chart ends at ${y + height}`);
+  await poles.done();
+  const interpolator = await demo("interpolator", { viewport });
+  await interpolator.page.locator("#slice-4").scrollIntoViewIfNeeded();
+  const slider = await interpolator.page.locator("#x4").boundingBox();
+  assert.ok(slider.y > 0 && slider.y < 200, `a slider is at ${slider.y}`);
+  await interpolator.done();
+  const profile = await demo("profile", { viewport });
+  await profile.trained();
+  const [width, available] = await profile.page.$eval(".scroll.tall", ({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
+  assert.ok(width <= available && await profile.page.locator("#launches td:last-child").first().isVisible(), `${width} wide, ${available} available`);
+  await profile.done();
+});
+
+test("the server says what is missing if the site is not built", () => {
+  const folder = mkdtempSync(join(tmpdir(), "meromorph-serve-"));
+  copyFileSync(join(web, "serve.mjs"), join(folder, "serve.mjs"));
+  const { status, stderr } = spawnSync(process.execPath, [join(folder, "serve.mjs"), "0"], { encoding: "utf8" });
+  rmSync(folder, { recursive: true });
+  assert.deepEqual([status, stderr], [1, "no site here: run npm run demos\n"]);
+});
+
+/** The number of pixels of the true function's colour around the pole at 0.4, above the axis, where only the perceptron's line is. */
+const truthAtPole = (page) => page.$eval("#curve canvas", (canvas) => {
+  const scale = canvas.width / canvas.clientWidth;
+  const [left, right] = [64 * scale, canvas.width - 12 * scale];
+  const pole = left + (right - left) * 2.4 / 4;
+  const { data } = canvas.getContext("2d").getImageData(pole - 8 * scale, canvas.height * 0.2, 16 * scale, canvas.height * 0.2);
+  return Array.from({ length: data.length / 4 }, (_, at) => [189, 187, 179].every((part, channel) => Math.abs(data[4 * at + channel] - part) < 4)).filter(Boolean).length;
+});
+
 for (const kind of ["wasm", "webgpu"]) {
   test(`Poles on ${kind}: both models train, and the rational head finds the pole`, async () => {
     const { page, trained, done } = await demo("poles", { kind });
@@ -71,7 +131,9 @@ for (const kind of ["wasm", "webgpu"]) {
     await drawn(page, "#curve canvas");
     if (kind === "webgpu") return done();
     assert.ok(Number(off) < 0.03 && Math.abs(Number(found) - 0.4) < 0.03, `found at ${found}`);
-    assert.match(await page.textContent("#dropped"), /^\d+ of 800 rows dropped/);
+    assert.match(await page.textContent("#dropped"), /^Here these are \d+ of 800 rows\.$/);
+    assert.match(await page.textContent("#figures dd small"), /^largest outside of marked places: [\d.]+$/);
+    assert.equal(await truthAtPole(page), 0);
     // Another function, with its pole moved by keyboard; the values as a table; the cursor by arrow keys.
     await page.fill("#epochs", "300");
     await page.selectOption("#function", "resonance");
@@ -118,7 +180,7 @@ for (const kind of ["wasm", "webgpu"]) {
     await trained();
     assert.match(await page.textContent("#device-name"), device(kind));
     await drawn(page, "#floor");
-    assert.match(await page.textContent("#plain-says"), /^Misses by \d/);
+    assert.match(await page.textContent("#plain-says"), /^(Misses by|Reaches it \() ?\d/);
     if (kind === "webgpu") return done();
     const [outside, inside, miss] = await cells(page, "scores");
     assert.ok(parseFloat(outside[1]) > 80 && outside[2] === "0.0 %", `refused out of reach: ${outside}`);
@@ -131,7 +193,7 @@ for (const kind of ["wasm", "webgpu"]) {
     await page.mouse.down();
     await page.mouse.move(...at(1, -0.5), { steps: 5 });
     await page.mouse.up();
-    await page.waitForFunction(() => /^Misses by \d/.test(document.getElementById("strict-says").textContent));
+    await page.waitForFunction(() => /^Reaches it \(\d.* mm off\)/.test(document.getElementById("strict-says").textContent));
     assert.match(await page.textContent("#truth"), /within reach/);
     const x = Number(await page.inputValue("#x"));
     await page.focus("#floor");

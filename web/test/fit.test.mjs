@@ -91,6 +91,37 @@ test("rows are predicted as rows, tables as columns, with notes about odd cells"
   await assert.rejects(model.predict(rows.slice(0, 2), { unknown: "refuse" }), /row 2, column "city": unknown value "Bern": expected one of "Oslo"/);
 });
 
+test("nested arrays may begin with the names of their columns, which may be in another order and more", async () => {
+  const { model } = await engine.fit([NAMES, ...cells], { target: "price", ...QUICK });
+  const rows = cells.slice(0, 3).map(([size, city, year, price]) => [price, year, "x", city, size]);
+  const named = [["price", "year", "more", "city", "size"], ...rows];
+  const wanted = await model.predict(houses.slice(0, 3));
+  for (const options of [{}, { header: true }]) assert.deepEqual(await model.predict(named, options), wanted);
+  assert.deepEqual(await model.evaluate(named), await model.evaluate(houses.slice(0, 3)));
+  assert.deepEqual(await model.predict(cells.slice(0, 3).map((row) => row.slice(0, 3))), wanted);
+  const run = engine.train(houses, { target: "price", ...QUICK });
+  assert.equal((await run.predict(named)).length, 3);
+  run.dispose();
+  await assert.rejects(model.predict([["size", "town", "year"], [50, "Oslo", 1980]], { header: true }), new mero.InputError('predict: column "city" is missing from the rows; they have "size", "town", "year"'));
+  await assert.rejects(model.predict(named, { header: false }), new mero.InputError('predict: row 1 has 5 cells, wanted 3: "size", "city", "year"'));
+  // Names that are categories too.
+  const { model: names } = await engine.fit(["a", "b"].flatMap((a) => Array(20).fill({ a, y: a === "b" ? 1 : 0 })), { target: "y", task: "regression", ...QUICK });
+  assert.deepEqual([(await names.predict([["a"], ["b"]])).length, (await names.predict([["a"], ["b"]], { header: false })).length], [1, 2]);
+});
+
+test("a run that diverges is an error with advice, or a warning if it has a best epoch; its end event says why it ended", async () => {
+  const advice = (epoch, lr) => `the loss diverged in epoch ${epoch}; try a smaller learning rate, lr: ${lr}`;
+  const diverging = { target: "price", ...QUICK, epochs: 60, patience: 0, optimizer: "sgd", schedule: "constant" };
+  await assert.rejects(engine.fit(houses, { ...diverging, lr: 7e6 }), new mero.InputError(`fit: ${advice(0, 7e5)}`, "usage"));
+  await assert.rejects(engine.fit(houses, { ...diverging, learningRate: 3e6 }), { message: `fit: ${advice(0, 3e5)}` });
+  const later = await engine.fit(houses, { ...diverging, lr: 10, warmup: 400 });
+  assert.ok(later.stop === "diverged" && later.bestEpoch < later.epochs, JSON.stringify(later));
+  assert.deepEqual(later.warnings, [{ column: "price", message: advice(later.epochs, 1), cells: [] }]);
+  const events = [];
+  for await (const event of engine.train(houses, { ...diverging, lr: 7e6 })) events.push(event);
+  assert.deepEqual(events.map(({ event, stop, bestEpoch }) => [event, stop, bestEpoch]), [["start", undefined, undefined], ["end", "diverged", null]]);
+});
+
 test("rows without a prediction of a model with poles are ⊥, and no number", async () => {
   const x = Float64Array.from({ length: 300 }, (_, row) => (row - 149.5) / 75);
   const { model } = await engine.fit({ x, y: x.map((x) => 1 / x) }, { head: "rational", hidden: [8], epochs: 5 });
@@ -203,6 +234,11 @@ test("a model loads from a path and from a file: URL", async () => {
   writeFileSync(file, await model.save());
   for (const source of [file, pathToFileURL(file), String(pathToFileURL(file))]) assert.deepEqual((await engine.load(source)).info, model.info);
   await assert.rejects(engine.load("none.safetensors"), { name: "LoadError", message: /^load: none.safetensors cannot be fetched: ENOENT/ });
+  // A text of somebody else must not name a file, so a path is no table.
+  const message = (call) => `${call}: data: got "houses.csv", expected a table; read a file first: await readFile(…)`;
+  await assert.rejects(engine.fit("houses.csv", { target: "price" }), new mero.InputError(message("fit")));
+  await assert.rejects(model.predict("houses.csv"), new mero.InputError(message("predict")));
+  await assert.rejects(mero.describe("houses.csv"), new mero.InputError(message("describe")));
 });
 
 test("the events of a run can be read once, and a second time is an error", async () => {

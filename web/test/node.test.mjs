@@ -57,6 +57,20 @@ test("tables are described, and invalid input is rejected with the right error c
   engine.dispose();
 });
 
+test("every entry point recognises the errors of the others", async () => {
+  const points = [mero, await import("../dist/fit.js"), await import("../dist/index.js")];
+  const [fit, { html, onnx }] = [points[1], await import("../dist/export.js")];
+  const errors = await Promise.all([fit.fit({ x: [1, 2] }, 5), html({}), onnx(), mero.describe("")].map((promise) => promise.then(() => assert.fail(), (error) => error)));
+  assert.deepEqual(errors.slice(1, 3).map(String), ["InputError: html: model is of type Object, wanted a model of this package", "InputError: onnx: model is undefined, wanted a model of this package"]);
+  class Mine extends mero.InputError {}
+  for (const error of [...errors, new Mine("mine")]) {
+    for (const { InputError, MeromorphError, LoadError } of points) {
+      assert.deepEqual([InputError, MeromorphError, LoadError, Mine, Error].map((Class) => error instanceof Class), [true, true, false, error.message === "mine", true], String(error));
+    }
+  }
+  for (const other of [undefined, null, 5, new Error("x"), { name: "InputError", kind: "input" }]) assert.ok(!(other instanceof mero.MeromorphError) && !(other instanceof mero.InputError));
+});
+
 test("the error names missing files that a bundler left behind", async () => {
   const folder = mkdtempSync(join(tmpdir(), "meromorph-left-"));
   cpSync(join(web, "dist/node.js"), join(folder, "node.mjs"));

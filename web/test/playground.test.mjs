@@ -158,11 +158,21 @@ test("Playground: a dropped CSV file is described, its classes are learned and d
   assert.equal(await page.inputValue("#target"), "kind");
   assert.equal(await page.inputValue("#head"), "linear");
   assert.ok(await page.isDisabled("#compare"));
+  // Heads with poles cannot learn texts.
+  const disabled = () => page.$$eval("#head option", (all) => all.filter(({ disabled }) => disabled).map(({ value }) => value));
+  assert.deepEqual([await disabled(), await page.isVisible("#heads")], [["rational", "projective", "angular"], true]);
+  assert.deepEqual(await texts(page, "#preview figcaption > *"), ["v over u", "far", "left", "right"]);
+  await drawn(page, "#preview canvas");
+  await page.selectOption("#target", "v");
+  assert.deepEqual([await disabled(), await page.isVisible("#heads"), await texts(page, "#preview figcaption > *")], [[], false, ["v over u", "rows"]]);
   await page.selectOption("#head", "rational");
+  await page.selectOption("#target", "kind");
+  assert.equal(await page.inputValue("#head"), "linear");
+  await page.fill("#hidden", "0");
   await page.click("#train");
   await page.waitForSelector("#error:not([hidden])");
-  assert.equal(await page.textContent("#error"), 'kinds.csv: row 1, column "kind": "right" is not a number');
-  await page.selectOption("#head", "linear");
+  assert.deepEqual([await page.textContent("#status"), await texts(page, ".panel .status")], ["Training failed.", ["Not trained."]]);
+  await page.fill("#hidden", "32, 32");
   await page.fill("#epochs", "40");
   await page.click("#train");
   await trained();

@@ -3,6 +3,7 @@
 
 mod losses;
 mod measures;
+mod steps;
 
 use std::path::{Path, PathBuf};
 
@@ -56,7 +57,7 @@ pub(super) fn run(args: &Args) -> Answer {
     args.out.as_deref().map(around_part).transpose()?;
     let device = args.hardware.open()?;
     let bench = Bench { device: &device, is_quick: args.quick };
-    let all: [(&str, Measure<'_>); 7] = [
+    let all: [(&str, Measure<'_>); 12] = [
         ("resident memory", Bench::resident),
         ("recomputation", Bench::recomputation),
         ("mixed precision", Bench::mixed_precision),
@@ -64,6 +65,11 @@ pub(super) fn run(args: &Args) -> Answer {
         ("steady steps", Bench::steady_steps),
         ("dynamic batch", Bench::dynamic_batch),
         ("compression", Bench::compression),
+        ("budgets", Bench::budgets),
+        ("accumulation", Bench::accumulation),
+        ("replay", Bench::replay),
+        ("batches", Bench::batches),
+        ("second order", Bench::second_order),
     ];
     let progress = Progress::of(all.len() as u64, "claims");
     let mut claims = Vec::new();
@@ -123,7 +129,7 @@ fn part(claims: &[Claim], device: &Device) -> String {
     let info = device.info();
     let mut text = format!(
         "# Claims about training, measured\n\nWritten by `mero bench claims --out docs/CLAIMS.md` on {}. Layers are {WIDTH} wide, steps have {BATCH} rows; \
-         times are medians of steps that alternate, with the interval of 95 % in brackets.\n\n| claim | how it is measured | figure | |\n| --- | --- | --- | --- |\n",
+         times are medians of steps that alternate, with the interval of 95 % in brackets. Between starts of the program, whose memory lies elsewhere, they differ more than that: on two cores by up to 10 %.\n\n| claim | how it is measured | figure | |\n| --- | --- | --- | --- |\n",
         place(info.device, &info.name, info.threads)
     );
     for claim in claims {

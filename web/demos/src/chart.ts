@@ -7,8 +7,8 @@ export interface Series {
   label: string;
   /** The name of a colour in the style sheet. */
   colour: string;
-  /** An `edge` is not drawn: it is one side of a filled band. */
-  kind?: "line" | "dash" | "dots" | "bars" | "edge";
+  /** An `edge` is not drawn: it is one side of a filled band. `branches` are a thick line that also breaks where a gap is narrower than the line. */
+  kind?: "line" | "dash" | "dots" | "bars" | "edge" | "branches";
   width?: number;
 }
 
@@ -185,8 +185,24 @@ function line({ label, colour, kind = "line", width = 2 }: Series): uPlot.Series
   const stroke = () => ink(colour);
   const base: uPlot.Series = { label, stroke, width, spanGaps: false, pxAlign: 0, points: { show: false } };
   if (kind === "dash") return { ...base, dash: [3, 4] };
+  if (kind === "branches") return { ...base, paths: branches };
   if (kind === "bars") return { ...base, width: 0, fill: stroke, paths: uPlot.paths.bars!({ size: [0.86, 60] }) };
   if (kind === "edge") return { ...base, width: 1, stroke: "transparent" };
   if (kind === "dots") return { ...base, paths: () => null, points: { show: true, size: 4, width: 0, fill: stroke } };
   return base;
+}
+
+/** A path that begins again after each gap. The library's own joins both sides and hides the joint, but not the width of its line. */
+function branches({ data, valToPos }: uPlot, series: number, first: number, last: number): uPlot.Series.Paths {
+  const stroke = new Path2D();
+  let isJoined = false;
+  for (let at = first; at <= last; at++) {
+    const [x, y] = [data[0][at]!, data[series]![at]];
+    if (y === null || y === undefined) isJoined = false;
+    else {
+      stroke[isJoined ? "lineTo" : "moveTo"](valToPos(x, "x", true), valToPos(y, "y", true));
+      isJoined = true;
+    }
+  }
+  return { stroke };
 }

@@ -10,14 +10,17 @@ export interface Callbacks {
   draw?: () => unknown;
 }
 
-/** Returns the run's end event. Aborting the signal stops the run. */
+/** Returns the run's end event. Aborting the signal stops the run. An error if the loss diverged before an epoch was completed. */
 export async function follow(run: Run, signal: AbortSignal, callbacks: Callbacks): Promise<End> {
   const stop = () => run.stop();
   signal.addEventListener("abort", stop);
   let drawn = 0;
   try {
     for await (const event of run) {
-      if (event.event === "end") return event;
+      if (event.event === "end") {
+        if (event.stop === "diverged" && event.bestEpoch === null) throw new Error("The loss diverged: try a smaller learning rate.");
+        return event;
+      }
       if (event.event === "start") {
         callbacks.start?.(event);
         continue;

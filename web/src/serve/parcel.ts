@@ -1,5 +1,5 @@
 // Converts received data for the engine's bindings: f16 arrays to f32, and rows without a value to infinite targets.
-import { InputError } from "../errors.js";
+import { InputError, tagOf } from "../errors.js";
 import type { Parcel } from "../wire.js";
 
 interface ArraysGiven {
@@ -39,7 +39,7 @@ export function checkPoles({ data }: Parcel, options: unknown): void {
 }
 
 function widened(value: unknown): unknown {
-  return Object.prototype.toString.call(value) === "[object Float16Array]" ? Float32Array.from(value as ArrayLike<number>) : value;
+  return tagOf(value) === "Float16Array" ? Float32Array.from(value as ArrayLike<number>) : value;
 }
 
 /** `y` with infinity, which means a pole to the engine, in the rows that `bottom` marks. */

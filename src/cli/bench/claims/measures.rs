@@ -66,11 +66,17 @@ impl Slower {
 }
 
 impl Bench<'_> {
-    fn trainer(&self, layers: usize, width: usize, settings: TrainerConfig) -> Result<Trainer> {
+    pub(super) fn trainer(&self, layers: usize, width: usize, settings: TrainerConfig) -> Result<Trainer> {
         self.trainer_over(BATCH, layers, width, settings)
     }
 
-    fn trainer_over(&self, rows: usize, layers: usize, width: usize, settings: TrainerConfig) -> Result<Trainer> {
+    pub(super) fn trainer_over(
+        &self,
+        rows: usize,
+        layers: usize,
+        width: usize,
+        settings: TrainerConfig,
+    ) -> Result<Trainer> {
         let spec = Spec::mlp(INPUTS, &vec![width; layers], 1, Activation::tanh());
         let mut trainer = Trainer::new(self.device, spec, settings, data(rows))?;
         trainer.prepare()?;

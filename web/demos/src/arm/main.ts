@@ -56,6 +56,8 @@ async function train(): Promise<void> {
     state.models = { strict: one.model, plain: other.model };
   } catch (error) {
     if (signal.aborted) return;
+    get("status").textContent = "Not trained.";
+    get<HTMLProgressElement>("progress").value = 0;
     throw error;
   }
   get<HTMLProgressElement>("progress").value = 1;
@@ -129,8 +131,9 @@ function say(which: keyof Pair<unknown>, answer: Answer): void {
     return;
   }
   const isWrong = answer.miss > 0.05;
+  const miss = `${places(1000 * answer.miss, answer.miss < 0.1 ? 1 : 0)} mm`;
   box.replaceChildren(
-    element("strong", `Misses by ${places(1000 * answer.miss, answer.miss < 0.1 ? 1 : 0)} mm`, isWrong ? "is-wrong" : "is-right"),
+    element("strong", isWrong ? `Misses by ${miss}` : `Reaches it (${miss} off)`, isWrong ? "is-wrong" : "is-right"),
     element("span", `Elbow ${degrees(answer.elbow)}, shoulder ${degrees(answer.shoulder)}; hand at ${point(answer.hand)}`),
   );
 }

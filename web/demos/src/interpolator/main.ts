@@ -62,13 +62,13 @@ async function train(): Promise<void> {
   const hidden = get<HTMLInputElement>("hidden").value.split(",").map((width) => width.trim()).filter(Boolean).map(Number);
   const losses: [number[], (number | null)[]] = [[], []];
   const began = performance.now();
-  const opened = await engine();
-  const run = opened.train(data, {
-    hidden, bins: 0, epochs: number("epochs"), lr: number("lr"), seed: number("seed"), batch: 256, patience: 0, test: 0,
-  });
-  source = run;
   let trained = 0;
   try {
+    const opened = await engine();
+    const run = opened.train(data, {
+      hidden, bins: 0, epochs: number("epochs"), lr: number("lr"), seed: number("seed"), batch: 256, patience: 0, test: 0,
+    });
+    source = run;
     const end = await follow(run, signal, {
       start: (event) => { trained = event.trainRows; },
       epoch: ({ trainLoss, valLoss }) => { losses[0].push(trainLoss); losses[1].push(valLoss); },
@@ -88,7 +88,9 @@ async function train(): Promise<void> {
     get("status").textContent = `Trained on ${whole(trained)} rows in ${pace}. Move the sliders.`;
     document.documentElement.dataset.trained = "";
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (signal.aborted) return;
+    get("status").textContent = "Not trained.";
+    throw error;
   }
 }
 

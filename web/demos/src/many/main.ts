@@ -30,7 +30,11 @@ async function refit(): Promise<void> {
   // The text is drawn before the fits keep the tab busy.
   await new Promise((resolve) => setTimeout(resolve, 20));
   const began = performance.now();
-  const fits = await fitMany({ [stack.x]: stack.values, brightness: stack.y }, field("formula"), { y: "brightness", missing: "drop", ...options() });
+  const fits = await fitMany({ [stack.x]: stack.values, brightness: stack.y }, field("formula"), { y: "brightness", missing: "drop", ...options() }).catch((error) => {
+    state.fits = undefined;
+    get("status").textContent = "Not fitted: the maps show the previous fits.";
+    throw error;
+  });
   const seconds = (performance.now() - began) / 1e3;
   state.fits = fits;
   const converged = fits.converged.reduce((sum, one) => sum + (one || 0), 0);
@@ -139,7 +143,7 @@ get("noise").addEventListener("input", later(noisy));
 get("formula").addEventListener("input", later(refit));
 get("file").addEventListener("change", () => shown(file));
 get("image").addEventListener("input", draw);
-get("shown").addEventListener("change", () => { rebuild(); draw(); });
+get("shown").addEventListener("change", () => { if (state.fits) rebuild(); draw(); });
 get("form").addEventListener("submit", (event) => event.preventDefault());
 await shown(example);
 ready();

@@ -12,13 +12,13 @@ function colour(share: number): [number, number, number] {
   return [0, 1, 2].map((part) => from[part]! + (at - low) * (to[part]! - from[part]!)) as [number, number, number];
 }
 
-function paint(canvas: HTMLCanvasElement, width: number, height: number, shares: (at: number) => number, chosen?: number): void {
+function paint(canvas: HTMLCanvasElement, width: number, height: number, shares: (at: number) => number): void {
   [canvas.width, canvas.height] = [width, height];
   const context = canvas.getContext("2d")!;
   const image = context.createImageData(width, height);
   for (let at = 0; at < width * height; at++) {
     const share = shares(at);
-    const parts = at === chosen ? [255, 60, 40] : Number.isNaN(share) ? [255, 255, 255] : colour(share);
+    const parts = Number.isNaN(share) ? [255, 255, 255] : colour(share);
     image.data.set([...parts, 255], 4 * at);
   }
   context.putImageData(image, 0, 0);
@@ -27,6 +27,8 @@ function paint(canvas: HTMLCanvasElement, width: number, height: number, shares:
 export class PixelMap {
   readonly figure = element("figure", "", "map");
   #canvas = element("canvas");
+  /** Marks the chosen pixel. */
+  #ring = element("i", "", "ring");
   #low = element("span");
   #high = element("span");
 
@@ -41,7 +43,9 @@ export class PixelMap {
     this.#canvas.setAttribute("role", "img");
     bar.ariaLabel = "colours from low to high";
     this.#canvas.ariaLabel = `map of ${title}`;
-    this.figure.append(caption, this.#canvas, scale);
+    const picture = element("div", "", "picture");
+    picture.append(this.#canvas, this.#ring);
+    this.figure.append(caption, picture, scale);
     const point = (event: PointerEvent) => {
       const { left, top, width, height } = this.#canvas.getBoundingClientRect();
       const place = (share: number, size: number) => Math.min(Math.max(Math.floor(share * size), 0), size - 1);
@@ -56,6 +60,8 @@ export class PixelMap {
     const [low, high] = [quantile(finite, 0.02), quantile(finite, 0.98)];
     [this.#low.textContent, this.#high.textContent] = [short(low, 3), short(high, 3)];
     const range = high > low ? high - low : 1;
-    paint(this.#canvas, width, height, (at) => (Number.isFinite(values[at]) ? (values[at]! - low) / range : NaN), chosen);
+    paint(this.#canvas, width, height, (at) => (Number.isFinite(values[at]) ? (values[at]! - low) / range : NaN));
+    this.#ring.style.left = `${(100 * ((chosen % width) + 0.5)) / width}%`;
+    this.#ring.style.top = `${(100 * (Math.floor(chosen / width) + 0.5)) / height}%`;
   }
 }

@@ -1,5 +1,5 @@
 // Playground: choose data, train one or two models side by side, save or use the model.
-import { describe, type End, InputError, type Model, type Run, type Table as Source, type TrainOptions } from "../engine.js";
+import { describe, type Description, type End, InputError, type Model, type Run, type Table as Source, type TrainOptions } from "../engine.js";
 import { follow } from "../follow.js";
 import { whole } from "../numbers.js";
 import { engine, get, number, ready, shown } from "../page.js";
@@ -8,7 +8,7 @@ import { load, useModel } from "./keeper.js";
 import { freshKey } from "./kept.js";
 import { forgetNote, forgetRun, leftRuns, type Left, remember, tidy } from "./left.js";
 import { Panel } from "./panel.js";
-import { sceneOf } from "./views.js";
+import { preview, sceneOf } from "./views.js";
 import { parse, sample, type Table } from "./table.js";
 
 const SAMPLE = 400;
@@ -19,6 +19,7 @@ const ARRAY = /\.npy$/i;
 interface Data {
   source: Source;
   name: string;
+  columns: Description["columns"];
   sample: Table | undefined;
 }
 
@@ -37,19 +38,36 @@ async function use(source: Source, name: string, formula: string): Promise<void>
   const { rows, columns } = description;
   const written = typeof source === "string" ? source : source instanceof File && !ARRAY.test(source.name) ? await source.text() : undefined;
   const table = written === undefined ? undefined : parse(written, description, source instanceof File ? source.name : "");
-  state.data = { source, name, sample: table && sample(table, SAMPLE) };
+  state.data = { source, name, columns, sample: table && sample(table, SAMPLE) };
   get("data-name").textContent = name;
   get("data-size").textContent = `${whole(rows)} rows, ${columns.length} columns`;
   get("formula").textContent = formula;
   get("target").replaceChildren(...columns.map(({ name }) => new Option(name)));
   get<HTMLSelectElement>("target").selectedIndex = columns.length - 1;
+  showTarget();
+}
+
+// Runs replace it.
+const previewed = { card: get("preview"), host: get("preview-chart") };
+
+/** Offers the heads that can learn the target, and draws it. */
+function showTarget(): void {
+  const target = chosen("target");
+  const { columns, sample } = state.data!;
+  const isNumeric = columns.some((column) => column.name === target && column.isNumeric);
+  const head = get<HTMLSelectElement>("head");
+  for (const option of head.options) option.disabled = !isNumeric && option.value !== "linear";
+  if (!isNumeric) head.value = "linear";
+  get("heads").hidden = isNumeric;
+  offerComparison();
+  const scene = previewed.card.isConnected && sceneOf(sample, target);
+  previewed.card.hidden = !scene || !preview({ ...scene, host: previewed.host });
 }
 
 async function example(): Promise<void> {
   const one = EXAMPLES[chosen("example")];
   if (!one) return;
   get<HTMLSelectElement>("head").value = one.head;
-  offerComparison();
   await use(text(one), one.title, one.formula);
 }
 
@@ -59,11 +77,10 @@ function offerComparison(): void {
 }
 
 async function file(one: File): Promise<void> {
+  // A perceptron can learn numbers and classes.
+  get<HTMLSelectElement>("head").value = "linear";
   await use(one, one.name, "");
   get<HTMLSelectElement>("example").value = "file";
-  // The type of the target is not known yet; a perceptron can learn numbers and classes.
-  get<HTMLSelectElement>("head").value = "linear";
-  offerComparison();
 }
 
 function options(): TrainOptions {
@@ -146,6 +163,7 @@ async function session(work: (signal: AbortSignal) => Promise<void>): Promise<vo
   } catch (error) {
     state.abort.abort();
     get("status").textContent = "Training failed.";
+    for (const panel of state.panels) panel.fail();
     throw error;
   } finally {
     state.abort = undefined;
@@ -215,6 +233,7 @@ get("file").addEventListener("change", () => {
   if (one) shown(() => file(one)).finally(() => { input.value = ""; });
 });
 get("head").addEventListener("change", offerComparison);
+get("target").addEventListener("change", showTarget);
 get("example").addEventListener("change", () => shown(example));
 get("device").addEventListener("change", () => shown(() => engine("model")));
 get("is-log").addEventListener("change", () => { for (const panel of state.panels) panel.scale(checked("is-log")); });

@@ -64,6 +64,11 @@ export class Panel {
     return this.#epochs.length > 0;
   }
 
+  /** Shows that there is no model. */
+  fail(): void {
+    this.#state.textContent = "Not trained.";
+  }
+
   /** Shows a warning. The run continues. */
   warn(text: string): void {
     this.#warning.textContent = text;

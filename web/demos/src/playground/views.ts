@@ -31,6 +31,27 @@ export function sceneOf(sample: Table | undefined, target: string): Omit<Scene, 
   return rows?.rows.length ? { sample: rows, target } : undefined;
 }
 
+/** Draws the target over the first input, or its classes over the first two, before a model is trained. False if there are no such inputs. */
+export function preview({ sample, target, host }: Scene): boolean {
+  const isNumber = (name: string) => sample.columns.some((column) => column.name === name && column.isNumeric);
+  const [first, second] = names(sample).filter((name) => name !== target && isNumber(name));
+  const up = isNumber(target) ? target : second;
+  if (first === undefined || up === undefined) return false;
+  const [xs, ys, kinds] = [numbers(sample, first), numbers(sample, up), labels(sample, target)];
+  const all = up === target ? ["rows"] : classes(kinds).slice(0, CLASSES);
+  host.replaceChildren();
+  const chart = new Chart(figure(host, `${up} over ${first}`, all.map((name, at) => [name, `dots class-${at}`])), {
+    x: { label: first },
+    y: { label: up },
+    series: all.map((label, at) => ({ label, colour: `--class-${at}`, kind: "dots" })),
+  });
+  const order = xs.map((_, row) => row).sort((a, b) => xs[a]! - xs[b]!);
+  const value = (row: number, name: string) => (Number.isFinite(ys[row]) && (up === target || kinds[row] === name) ? ys[row]! : null);
+  chart.set([order.map((row) => xs[row]!), ...all.map((name) => order.map((row) => value(row, name)))]);
+  chart.describe(`${xs.length} rows`);
+  return true;
+}
+
 /** The charts that suit the data. */
 export function viewsOf(scene: Scene, task: ModelInfo["task"]): View[] {
   const { sample, target, host } = scene;

@@ -18,7 +18,7 @@ const chart = new Chart(get("curve"), {
   x: { label: "x" },
   y: { label: "y", range: [-HEIGHT, HEIGHT] },
   series: [
-    { label: "true", colour: "--truth", width: 5 },
+    { label: "true", colour: "--truth", width: 5, kind: "branches" },
     { label: "perceptron", colour: "--plain" },
     { label: "rational", colour: "--model" },
     { label: "rational, near a pole", colour: "--model", kind: "dash" },
@@ -63,12 +63,13 @@ async function train(): Promise<void> {
       side(setting, sides, 0, "plain", { ...options, head: "linear" }),
       side(setting, sides, 1, "model", { ...options, head: "rational" }),
     ]);
+    if (setting.signal.aborted) return;
+    await conclude(setting, sides, (performance.now() - began) / 1000);
   } catch (error) {
     if (setting.signal.aborted) return;
+    get("status").textContent = "Not trained.";
     throw error;
   }
-  if (setting.signal.aborted) return;
-  await conclude(setting, sides, (performance.now() - began) / 1000);
 }
 
 function chosen(signal: AbortSignal): Setting {
@@ -123,25 +124,28 @@ async function conclude(setting: Setting, sides: [Side, Side], seconds: number):
   const atPoles = (await plain.predict(Float32Array.from(poles))).value as Float64Array;
   const missed = tabulate(poles, found, atPoles);
   const median = (predicted: Prediction) => short(quantile(errors(target, place, fine, predicted), 0.5), 2);
+  const { bottom, gap } = predictedRational;
+  const unmarked = errors(target, place, fine, predictedRational, (at) => Boolean(bottom?.[at] || gap?.[at]));
   const extra = found.filter((one) => poles.every((pole) => Math.abs(pole - one.place) > NEAR)).length;
   figures(get("figures"), [
-    ["Median error, rational head", median(predictedRational), "where it gives a value"],
+    ["Median error, rational head", median(predictedRational), `largest outside of marked places: ${short(Math.max(...unmarked), 2)}`],
     ["Median error, perceptron", median(predictedPlain), "at all points"],
     ["False poles", String(extra), "reported where there is none"],
     ["Training time, both", `${seconds.toFixed(1)} s`, `${whole(sides[0].start!.trainRows)} and ${whole(sides[1].start!.trainRows)} rows`],
   ]);
   chart.describe(`${poles.length} true poles; the rational head found ${poles.length - missed}`);
   lossChart.describe(`final losses: perceptron ${short(sides[0].losses.at(-1)!)}, rational ${short(sides[1].losses.at(-1)!)}`);
-  get("dropped").textContent = sides[0].start!.gaps;
+  const [used, all] = sides.map(({ start }) => start!.trainRows + start!.valRows) as [number, number];
+  get("dropped").textContent = `Here these are ${whole(all - used)} of ${whole(all)} rows.`;
   get("status").textContent = "Done. Move the pole with the slider, or choose another function.";
   document.documentElement.dataset.trained = "";
 }
 
-/** The absolute errors at points where both the meter and the model give a number. */
-function errors({ value: formula }: Target, place: number, grid: Float32Array, { value, bottom }: Prediction): number[] {
+/** The absolute errors at points where the meter gives a number and the model does, or is not marked otherwise. */
+function errors({ value: formula }: Target, place: number, grid: Float32Array, { value, bottom }: Prediction, isMarked = (at: number) => Boolean(bottom?.[at])): number[] {
   return Array.from(grid).flatMap((x, at) => {
     const wanted = formula(x, place);
-    return bottom?.[at] || Math.abs(wanted) > RANGE ? [] : [Math.abs(Number(value[at]) - wanted)];
+    return isMarked(at) || Math.abs(wanted) > RANGE ? [] : [Math.abs(Number(value[at]) - wanted)];
   });
 }
 
