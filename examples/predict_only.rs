@@ -49,9 +49,7 @@ fn trained(device: &Device) -> Result<Vec<u8>> {
         ..TrainOptions::default()
     };
     let run = options.prepare(&table)?;
-    let loss = run.settings.loss.clone();
-    let mut trainer = Trainer::new(device, run.spec.clone(), run.settings, run.data)?;
+    let mut trainer = Trainer::new(device, run.spec, run.settings, run.data)?;
     pollster::block_on(trainer.run(&mut |_| Flow::Continue))?;
-    let parameters = pollster::block_on(trainer.parameters())?;
-    Model::new(run.spec, loss, parameters, Some(run.preparation)).save()
+    pollster::block_on(trainer.model(Some(run.preparation)))?.save()
 }

@@ -16,11 +16,9 @@ fn main() -> Result<()> {
     let run = recipe.prepare(&table)?;
 
     let device = Device::cpu(2);
-    let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), run.data)?;
+    let mut trainer = Trainer::new(&device, run.spec, run.settings, run.data)?;
     pollster::block_on(trainer.run(&mut |_| Flow::Continue))?;
-    trainer.restore_best()?;
-    let parameters = pollster::block_on(trainer.parameters())?;
-    let file = Model::new(run.spec, run.settings.loss, parameters, Some(run.preparation)).save()?;
+    let file = pollster::block_on(trainer.model(Some(run.preparation)))?.save()?;
 
     let model = Model::load(&file, "prices.safetensors")?;
     let new = read_table(b"width,material\n3.0,oak\n", "new.csv", Header::Auto)?;

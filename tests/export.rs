@@ -68,7 +68,7 @@ fn a_bundle_is_complete_and_predicts_like_its_model() {
     assert_eq!(predicted[0], predicted[1]);
     for flags in ["0,0,0", "0,1,0", "1,0,0"] {
         assert!(
-            predicted[0].contains(&format!(",{flags},\n")),
+            predicted[0].contains(&format!(",{flags},")),
             "no row has bottom, gap and fault {flags}: {}",
             predicted[0]
         );

@@ -261,8 +261,8 @@ pub(super) fn check_outs(outs: &[(&str, Option<&Path>)], inputs: &[(&str, &Path)
 /// Errors if the place of a page has something else than a page.
 pub(super) fn check_page(page: &Path) -> Answer {
     let mut start = Vec::new();
-    if let Ok(file) = std::fs::File::open(page) {
-        // What cannot be read is found out when the page is written.
+    // A pipe or a device has nothing to lose; what cannot be read is found out when the page is written.
+    if let Some(Ok(file)) = host::file_bytes(page).map(|_| std::fs::File::open(page)) {
         let _ = file.take(PAGE.len() as u64).read_to_end(&mut start);
     }
     if start.is_empty() || start.eq_ignore_ascii_case(PAGE) {
@@ -281,7 +281,7 @@ pub(super) struct Output {
     /// The model file
     #[arg(long, value_name = "MODEL")]
     pub out: Option<PathBuf>,
-    /// Replace a model of other columns or another target, or any other file; one of the same table is replaced without it
+    /// Replace what is in the place of the model or the checkpoint; a model of the same columns and target is replaced without it
     #[arg(long)]
     pub force: bool,
     /// Print only JSON, one object per line

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Answer;
 use super::console::{say, say_json};
 use super::predict::load;
-use super::report::{metrics_table, shape_of};
+use super::report::{limits, metrics_table, shape_of};
 use crate::host;
 use crate::io::{CategoryFeature, Feature, NumberFeature, Preparation, Target};
 use crate::nn::Layout;
@@ -124,6 +124,9 @@ fn identity(args: &Args, model: &Model) -> Vec<(&'static str, String)> {
     }
     let parameters = counted(Layout::of(&model.spec).count(), "parameter");
     lines.push(("layers", format!("{}; {parameters} as {}", shape_of(&model.spec), model.storage.name())));
+    if let (Some(head), Some(preparation)) = (model.spec.head(), &model.preparation) {
+        lines.push(("poles", limits(&head.decoding, &preparation.target)));
+    }
     lines.push(("loss", model.loss.text().to_owned()));
     lines
 }

@@ -33,6 +33,9 @@ pub(super) struct TrainReport {
     baseline: Option<Metrics>,
     peak_bytes: u64,
     model: Option<String>,
+    /// Where a model with poles has no value, and where values are marked, after the run has measured it.
+    #[serde(skip)]
+    poles: Option<String>,
 }
 
 /// Row counts of the parts of the data.
@@ -83,6 +86,11 @@ impl TrainReport {
             baseline,
             peak_bytes: host::peak_bytes(),
             model: session.out.as_ref().map(|path| path.display().to_string()),
+            poles: trainer
+                .spec()
+                .ok()
+                .and_then(Spec::head)
+                .map(|head| limits(&head.decoding, &session.run.preparation.target)),
         }
     }
 
@@ -130,6 +138,7 @@ impl TrainReport {
             ("speed", format!("{} rows/s, {} steps/s", scaled_count(self.samples_per_s), figure(self.steps_per_s))),
             ("step", format!("{} on {}", self.step, place(self.device, processor, self.threads))),
         ];
+        lines.extend(self.poles.clone().map(|poles| ("poles", poles)));
         if self.peak_bytes > 0 {
             lines.push(("memory", format!("{} at the peak", bytes(self.peak_bytes))));
         }
@@ -214,7 +223,7 @@ fn gaps(report: &io::MissingReport, session: &Session) -> Option<String> {
 }
 
 /// Where a model with poles returns no value, in units of the target if the threshold determines that.
-fn limits(decoding: &Decoding, target: &Target) -> String {
+pub(super) fn limits(decoding: &Decoding, target: &Target) -> String {
     let (infer, Target::Regression { mean, scale, .. }) = (decoding.tau_infer, target) else { return String::new() };
     if decoding.threshold == Threshold::Denominator {
         return format!("no value where |Q| < {infer}");

@@ -102,14 +102,11 @@ impl<'p> ArrowTriangle<'p> {
 /// `rows` rows, and for those that change the model by less than the rounding errors of what others contribute to it.
 pub(super) fn covariance(triangle: &ArrowTriangle<'_>, x: &DVector<f64>, rows: usize, variance: f64) -> Covariance {
     let whole = triangle.whole();
-    let effects: Vec<f64> = triangle
-        .pattern
-        .order()
-        .zip(whole.column_iter())
-        .map(|(place, column)| column.norm() * x[place].abs().max(1.0))
-        .collect();
-    let least = 8.0 * f64::EPSILON * effects.iter().copied().fold(0.0, f64::max);
-    let is_seen: Vec<bool> = effects.iter().map(|effect| *effect > least).collect();
+    let norms =
+        || triangle.pattern.order().zip(whole.column_iter()).map(|(place, column)| (x[place].abs(), column.norm()));
+    let least = 8.0 * f64::EPSILON * norms().map(|(size, norm)| size * norm).fold(0.0, f64::max);
+    // A parameter that is near 0 may change by 1.
+    let is_seen: Vec<bool> = norms().map(|(size, norm)| size.max(1.0) * norm > least).collect();
     let norms: Vec<f64> =
         whole.column_iter().zip(&is_seen).map(|(column, seen)| if *seen { column.norm() } else { 1.0 }).collect();
     let scaled =

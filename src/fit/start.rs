@@ -14,8 +14,8 @@ use super::problem::Problem;
 use super::solve::{Global, Search, SolveOptions};
 use super::sums::{Bad, Normal, Objective, Sums};
 use crate::error::{Error, Result};
-use crate::host::ThreadPool;
 use crate::host::splitmix::{STEP, mixed};
+use crate::host::{ThreadPool, quantile_of_sorted};
 
 /// Rows that the draws are compared on, at most.
 pub(super) const ROWS: usize = 1_000;
@@ -33,6 +33,8 @@ const BRIEF: usize = 12;
 const MANY: usize = 60;
 /// Draws are near each other where parameters differ by less than this share.
 const NEAR: f64 = 0.25;
+/// Draws over which a spread is taken.
+const BETTER: usize = 300;
 /// Steps of the linear parameters with a robust loss.
 const ROBUST_STEPS: usize = 5;
 /// Times that such a step is halved, at most.
@@ -56,7 +58,7 @@ pub(super) fn start(
     }
     let sampled = sampled(problem, 0..problem.data.rows())?;
     let places = sampled.free();
-    let found = found(&sampled, options, pool).map_err(|error| outside(problem, free, pool).unwrap_or(error))?;
+    let found = found(&sampled, options, pool)?;
     let mut values: Vec<f64> = sampled.parameters.iter().map(|one| one.start.unwrap_or_default()).collect();
     places.iter().zip(&found).for_each(|(&at, value)| values[at] = *value);
     let mut starts: Vec<f64> = vec![0.0; problem.parameters.len()];
@@ -71,15 +73,18 @@ pub(super) fn start(
     Ok(DVector::from_iterator(free.len(), free.iter().map(one)))
 }
 
-/// The error for rows in which the model is finite at no start, such as one where the logarithm of a column is that of 0, if there are other rows.
-fn outside(problem: &Problem<'_>, free: &[usize], pool: &ThreadPool) -> Option<Error> {
-    let sums = Sums::new(problem, pool);
-    let bad = |value: f64| match sums.normal(&vec![value; free.len()]) {
-        Err(bad @ Bad::Rows { count, first }) if count < problem.rows() => Some((first, bad)),
-        _ => None,
+/// The error for rows in which the model is finite at no start, such as one where the logarithm of a column is that of 0, if there are other rows. Only
+/// where these are all the rows: others have other numbers.
+fn outside(problem: &Problem<'_>, free: &[usize], sums: &Sums<'_>) -> Option<Error> {
+    let bad = |value: f64| {
+        let within = |&at: &usize| value.clamp(problem.parameters[at].low, problem.parameters[at].high);
+        match sums.normal(&free.iter().map(within).collect::<Vec<f64>>()) {
+            Err(bad @ Bad::Rows { count, first }) if count < problem.rows() => Some((first, bad)),
+            _ => None,
+        }
     };
     let [(one, _), (other, bad)] = [bad(1.0)?, bad(0.37)?];
-    (one == other).then(|| bad.explained(problem))
+    (one == other && problem.data.rows() < ROWS).then(|| bad.explained(problem))
 }
 
 /// At most so many of some rows: one from each of as many equal parts, at a place that follows no pattern of the data.
@@ -188,6 +193,9 @@ pub(super) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &Thread
     let own: Option<Vec<f64>> = free.iter().map(|&at| problem.parameters[at].start).collect();
     found.extend(own.and_then(|own| tries.at(DVector::from_vec(own))));
     if found.is_empty() {
+        if let Some(error) = outside(problem, free, &tries.sums) {
+            return Err(error);
+        }
         let (names, example) = names(if drawn.is_empty() { &solved } else { &drawn });
         return Err(Error::usage(format!(
             "p0: no start was found at which the model is finite, for {names}: expected starts near the answer, such as {example}"
@@ -218,12 +226,22 @@ pub(super) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &Thread
     Ok(found.into_iter().next().map_or(best, |(_, x)| x))
 }
 
-/// The first points of which no two are near each other in all the parameters that are drawn: searches from neighbours end at the same place.
+/// The first points of which no two are near each other in all the parameters that are drawn: searches from neighbours end at the same place. What is
+/// near depends on the size of a parameter, or on its spread over the better points, whichever is smaller: places may be far from 0.
 fn distinct(found: Vec<(f64, DVector<f64>)>, drawn: &[usize], most: usize) -> Vec<(f64, DVector<f64>)> {
+    let spread = |at: &usize| {
+        let mut values: Vec<f64> = found.iter().take(BETTER).map(|(_, x)| x[*at]).collect();
+        values.sort_by(f64::total_cmp);
+        quantile_of_sorted(&values, 0.9) - quantile_of_sorted(&values, 0.1)
+    };
+    let spreads: Vec<f64> = drawn.iter().map(spread).collect();
     let mut kept: Vec<(f64, DVector<f64>)> = Vec::with_capacity(most);
     for (cost, x) in found {
         let is_near = |other: &DVector<f64>| {
-            drawn.iter().all(|&at| (x[at] - other[at]).abs() <= NEAR * x[at].abs().max(other[at].abs()))
+            drawn
+                .iter()
+                .zip(&spreads)
+                .all(|(&at, spread)| (x[at] - other[at]).abs() <= NEAR * x[at].abs().max(other[at].abs()).min(*spread))
         };
         if kept.is_empty() || !kept.iter().any(|(_, other)| is_near(other)) {
             kept.push((cost, x));
@@ -257,10 +275,7 @@ impl Tries<'_> {
         if !self.solved.is_empty() {
             cost = solve(&normal, &mut x, self.solved);
             let before = x.clone();
-            for &at in self.solved {
-                let parameter = &self.problem.parameters[self.free[at]];
-                x[at] = x[at].clamp(parameter.low, parameter.high);
-            }
+            self.clamp(&mut x);
             if x != before {
                 cost = self.sums.normal(x.as_slice()).ok()?.cost;
             }
@@ -268,7 +283,7 @@ impl Tries<'_> {
         // A few outliers may have moved the linear parameters far: a robust loss moves them back.
         if let Some([convex, own]) = &self.robust {
             let mut best = (own.normal(x.as_slice()).ok()?.cost, x);
-            for sums in [convex, own] {
+            for sums in [convex, own].into_iter().filter(|_| self.robust_steps > 0) {
                 let Some(x) = self.descended(sums, best.1.clone()) else { continue };
                 let cost = own.normal(x.as_slice()).ok().map_or(f64::INFINITY, |normal| normal.cost);
                 if cost < best.0 {
@@ -280,12 +295,21 @@ impl Tries<'_> {
         cost.is_finite().then_some((cost, x))
     }
 
+    /// Puts the linear parameters within their bounds.
+    fn clamp(&self, x: &mut DVector<f64>) {
+        for &at in self.solved {
+            let parameter = &self.problem.parameters[self.free[at]];
+            x[at] = x[at].clamp(parameter.low, parameter.high);
+        }
+    }
+
     /// Where some steps of the linear parameters lead, each of which lowers the cost.
     fn descended(&self, sums: &Sums<'_>, mut x: DVector<f64>) -> Option<DVector<f64>> {
         let mut normal = sums.normal(x.as_slice()).ok()?;
         for _ in 0..self.robust_steps {
             let mut next = x.clone();
             solve(&normal, &mut next, self.solved);
+            self.clamp(&mut next);
             let mut lower = None;
             for _ in 0..HALVES {
                 lower = sums.normal(next.as_slice()).ok().filter(|found| found.cost < normal.cost);

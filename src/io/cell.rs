@@ -195,8 +195,9 @@ fn without_groups(text: &str, mark: &str, decimal: &str) -> Option<String> {
 /// A number with the exponent sign of Fortran's double precision, with the usual one.
 fn fortran(text: &str) -> Option<String> {
     let (digits, exponent) = text.split_once(['D', 'd'])?;
-    let is_whole = exponent.trim_start_matches(['+', '-']).bytes().all(|b| b.is_ascii_digit());
-    (is_whole && !exponent.is_empty()).then(|| format!("{digits}e{exponent}"))
+    // Fortran writes a sign; without one it may be the label 12D1.
+    let is_whole = exponent.strip_prefix(['+', '-']).is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
+    is_whole.then(|| format!("{digits}e{exponent}"))
 }
 
 /// What follows the number at the start of a text, if that is a unit: `mm` of `5.25 mm`.

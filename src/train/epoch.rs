@@ -90,11 +90,9 @@ impl Trainer {
         Ok((flow == Flow::Stop || requested == Flow::Stop).then_some(Stop::Requested))
     }
 
-    /// Restores the best weights at the end of a run that does not go on.
-    pub(super) async fn conclude(&mut self, stop: &Stop) -> Result<()> {
-        if *stop == Stop::Requested {
-            return Ok(());
-        }
+    /// Ends a run: restores the best weights, and widens the gap of a head with poles to their errors if the configuration says so. `run` does this
+    /// unless it was stopped.
+    pub async fn conclude(&mut self) -> Result<()> {
         self.restore_best()?;
         self.measure_gap().await
     }

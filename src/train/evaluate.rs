@@ -43,10 +43,9 @@ impl Model {
     /// let choice = Choice { target: "y".into(), ..Choice::default() };
     /// let run = TrainOptions { choice, ..TrainOptions::default() }.prepare(&table)?;
     /// let device = Device::cpu(1);
-    /// let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), run.data)?;
+    /// let mut trainer = Trainer::new(&device, run.spec, run.settings, run.data)?;
     /// pollster::block_on(trainer.run(&mut |_| Flow::Continue))?;
-    /// let parameters = pollster::block_on(trainer.parameters())?;
-    /// let model = Model::new(run.spec, run.settings.loss, parameters, Some(run.preparation));
+    /// let model = pollster::block_on(trainer.model(Some(run.preparation)))?;
     /// let judged = pollster::block_on(model.evaluate(&device, &table))?;
     /// assert!(judged.metrics.and_then(|metrics| metrics.r2).is_some_and(|r2| r2 > 0.99));
     /// # Ok(())

@@ -13,7 +13,7 @@ const FEWEST: usize = 20;
 const NEAREST: f64 = 0.02;
 /// Share of those errors that the gap covers.
 const COVERED: f64 = 0.95;
-/// The widest gap, as the sine of an angle: values above 1.7 standard deviations of the target.
+/// The widest gap, as the sine of an angle: values farther than 1.7 times the target's scale from its middle.
 const WIDEST: f64 = 0.5;
 
 impl Trainer {

@@ -30,7 +30,7 @@ pub enum Stage {
     Parameters,
     /// The values after a layer.
     Values,
-    /// The gradient of a tensor, the last one that the backward pass reaches before it.
+    /// The gradient of a tensor: of those that are not finite, the one nearest to the loss.
     Gradients,
 }
 
@@ -54,7 +54,7 @@ fn share(values: &[f32]) -> Option<f64> {
 }
 
 impl Trainer {
-    /// The first place with numbers that are not finite, for the weights as they are: parameters, values of training rows after a layer
+    /// The first place with numbers that are not finite, for the weights that are evaluated (their mean if one is kept): parameters, values of training rows after a layer
     /// (of a `Spec`), or gradients of the last update, where they are watched. With
     /// [`GradientConfig::skips_overflow`](super::GradientConfig) the weights stay as they were before such an update, so that its cause is found.
     pub async fn first_not_finite(&self) -> Result<Option<NotFinite>> {

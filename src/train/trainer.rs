@@ -7,7 +7,7 @@ use super::checkpoint::{Checkpoint, Progress};
 use super::config::{StepKind, TrainerConfig};
 use super::data::Data;
 use super::epoch::Criterion;
-use super::events::{EpochReport, Event, Flow, Outcome};
+use super::events::{EpochReport, Event, Flow, Outcome, Stop};
 use super::first::first_parameters;
 use super::gradients::Groups;
 use super::mean::Mean;
@@ -259,7 +259,9 @@ impl Trainer {
     /// One epoch of `run`: `None` while the run goes on, its outcome once it is over.
     pub async fn epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Outcome>> {
         let Some(stop) = self.try_epoch(watch).await? else { return Ok(None) };
-        self.conclude(&stop).await?;
+        if stop != Stop::Requested {
+            self.conclude().await?;
+        }
         let (best_epoch, epochs) = (self.progress.best_epoch, self.progress.history.len());
         Ok(Some(Outcome { stop, best_epoch, epochs, steps: self.steps_done() }))
     }

@@ -114,7 +114,7 @@ impl Training {
     /// The event with the result of the run. A stopped run also ends with the weights of its best epoch.
     async fn end_event(&self, trainer: &mut Trainer, outcome: &Outcome) -> Result<JsValue> {
         if outcome.stop == Stop::Requested {
-            trainer.restore_best()?;
+            trainer.conclude().await?;
         }
         let (validation, test) = trainer.metrics(self.preparation.target.scale()).await?;
         // Kept, so that later calls return the event again.

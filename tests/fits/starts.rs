@@ -55,3 +55,46 @@ fn the_rate_of_a_decay_that_is_not_there_is_not_determined() {
     assert!(stderr("b").is_none() && stderr("c").is_some());
     assert!((fit.value("c").unwrap() - 3.0).abs() < 1e-12);
 }
+
+/// Places of three peaks of one width, far from 0: what is near depends on how far apart places are, not on how far from 0.
+#[test]
+fn peaks_are_found_wherever_the_column_begins() {
+    let noise = noise(300);
+    let text = "a * exp(-((x - m) / 0.7)^2) + b * exp(-((x - n) / 0.7)^2) + c * exp(-((x - o) / 0.7)^2)";
+    for offset in [0.0, 1000.0] {
+        let x: Vec<f64> = (0..300).map(|row| offset + f64::from(row) / 15.0).collect();
+        let mut missed = 0;
+        for seed in 0..12 {
+            let mut share = shares(seed);
+            let peaks = [3.0, 9.0, 15.0].map(|place| [2.0 + 3.0 * share(), offset + place + 3.0 * share()]);
+            let truth = |x: f64| peaks.iter().map(|[h, m]| h * (-((x - m) / 0.7).powi(2)).exp()).sum::<f64>();
+            let y: Vec<f64> = x.iter().zip(&noise).map(|(x, noise)| truth(*x) + 0.05 * noise).collect();
+            let data = [x.clone(), y];
+            let bounded = ["m", "n", "o"]
+                .into_iter()
+                .try_fold(problem(text, &data).unwrap(), |problem, name| problem.bounds(name, offset, offset + 20.0));
+            missed += usize::from(fitted(&bounded.unwrap()).statistics.rmse > 0.04);
+        }
+        assert!(missed <= 1, "{missed} of 12 from {offset}");
+    }
+}
+
+/// Values of very different sizes, as in SI units: all are determined.
+#[test]
+fn sizes_do_not_decide_what_is_determined() {
+    let x: Vec<f64> = (0..40).map(|row| 1e15 * (1.0 + 0.02 * f64::from(row))).collect();
+    let y: Vec<f64> = x.iter().zip(noise(40)).map(|(f, noise)| 6.626e-34 * f - 3.2e-19 + 1e-21 * noise).collect();
+    let fit = fitted(&problem("a * x + b", &[x, y]).unwrap());
+    assert!(fit.undetermined.is_empty(), "{:?}", fit.undetermined);
+    assert!(fit.parameters.iter().all(|parameter| parameter.stderr.is_some_and(|stderr| stderr > 0.0)));
+}
+
+#[test]
+fn robust_steps_stay_within_bounds() {
+    let x: Vec<f64> = (0..60).map(|row| f64::from(row) / 6.0).collect();
+    let y: Vec<f64> = x.iter().zip(noise(60)).map(|(x, noise)| 2.0 * x + 0.1 * noise).collect();
+    let data = [x, y];
+    let bounded = problem("a * x", &data).unwrap().bounds("a", 0.0, 1.0).unwrap();
+    let fit = fitted(&bounded.loss(RobustLoss::Cauchy, 0.1).unwrap());
+    assert_eq!(fit.value("a"), Some(1.0));
+}

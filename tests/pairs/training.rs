@@ -104,8 +104,7 @@ fn a_head_with_poles_learns_poles_that_a_plain_model_cannot() {
         block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
         // Relative error on rows with poles between them.
         let x: Vec<f32> = (0..200).map(|i| -1.9 + 0.019 * i as f32).collect();
-        let parameters = block_on(trainer.parameters()).unwrap();
-        let model = Model::new(run.spec, run.settings.loss, parameters, Some(run.preparation));
+        let model = block_on(trainer.model(Some(run.preparation))).unwrap();
         let loaded = Model::load(&model.save().unwrap(), "tan").unwrap();
         assert_eq!(loaded, model);
         let text: String = x.iter().fold("x\n".into(), |text, x| format!("{text}{x}\n"));

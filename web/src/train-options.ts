@@ -119,7 +119,7 @@ export interface EngineOptions {
   degrees?: readonly [number, number];
   /** Distance to a pole below which there is no value. Number > 0. Default: where values pass the largest training target. */
   tauInfer?: number;
-  /** Distance to a pole below which a value is marked as a gap; 0 marks none. Number ≥ 0. Default: 3 × tauInfer, or as wide as the errors near poles. */
+  /** Distance to a pole below which a value is marked as a gap; 0 marks none. Number ≥ 0. Default: 3 × tauInfer; without that as wide as the errors near poles. */
   tauTrain?: number;
   /** How the distance to a pole is measured. Default: angle. */
   threshold?: "angle" | "denominator";

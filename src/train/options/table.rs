@@ -280,7 +280,7 @@ const POLES: &[Entry<TrainOptions>] = &[
         "Distance to a pole below which a value is marked as a gap; 0 marks none",
     )
     .needs(|o| o.decoding.is_some(), "{tau_infer}")
-    .default_from(|| format!("{} × {{tau_infer}}, or as wide as the errors near poles", number(BEYOND_TAU)))
+    .default_from(|| format!("{} × {{tau_infer}}; without that as wide as the errors near poles", number(BEYOND_TAU)))
     .try_set(|o, v| {
         if let Some(decoding) = &mut o.decoding {
             decoding.tau_train = Some(v.number() as f32).filter(|tau| *tau > 0.0);
