@@ -24,7 +24,10 @@ const ESCAPE: &str = "a\"; evil(); */ `${evil()}";
 fn filled() -> Folder {
     let folder = Folder::new();
     folder.write("web/web.json", format!("{{\"version\":\"{VERSION}\"}}"));
-    folder.write("web/portable/page.html", "<p>before</p><script id=\"model\">%MODEL%</script><p>after</p>");
+    folder.write(
+        "web/portable/page.html",
+        "<!doctype html><p>before</p><script id=\"model\">%MODEL%</script><p>after</p>",
+    );
     for part in ["index.js", "node.js", "model.js", "meromorph.js", "meromorph_bg.wasm"] {
         folder.write(&format!("web/portable/package/{part}"), part);
     }
@@ -65,7 +68,8 @@ fn a_page_is_the_template_with_the_model_and_no_text_of_the_model() {
     let folder = with_model();
     folder.told("export m --html m.html --web web");
     let page = folder.text("m.html");
-    let text = page.strip_prefix("<p>before</p><script id=\"model\">").expect("the template before the model");
+    let text =
+        page.strip_prefix("<!doctype html><p>before</p><script id=\"model\">").expect("the template before the model");
     let text = text.strip_suffix("</script><p>after</p>").expect("the template after it");
     assert_eq!(BASE64_STANDARD.decode(text).expect("base64"), without_provenance(&folder, "m"));
     assert!(!page.contains("evil") && !page.contains("onerror"));

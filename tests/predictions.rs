@@ -256,10 +256,10 @@ fn the_range_of_a_row_at_a_pole_is_its_numerators_sign_and_0_is_above() -> Resul
     let told = folder.told("predict pairs.safetensors rows.csv --device cpu --range");
     let wanted = [
         "value,bottom,gap,fault,range,note",
-        ",1,0,0,above,",
-        ",1,0,0,below,",
-        ",1,0,0,above,",
-        ",1,0,0,below,",
+        ",1,0,0,above,no value: at a pole",
+        ",1,0,0,below,no value: at a pole",
+        ",1,0,0,above,no value: at a pole",
+        ",1,0,0,below,no value: at a pole",
         "2,0,0,0,within,",
         "2,0,0,0,within,",
         "-1,0,0,0,within,",
