@@ -3,7 +3,7 @@
 
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
-use super::start::Random;
+use super::draws::Random;
 
 /// Runs, each with twice the draws of the one before (Auger and Hansen 2005): more draws see more of the minima.
 const RUNS: u32 = 4;

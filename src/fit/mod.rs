@@ -11,6 +11,7 @@ mod code;
 mod covariance;
 mod data;
 mod device_sums;
+mod draws;
 mod factor;
 mod formula;
 mod indexed;

@@ -189,11 +189,8 @@ const TRAINING: &[Entry<TrainOptions>] = &[
         .set(|o, v| o.lr = Some(v.number())),
     option("weight_decay", Kind::Number(Range::NotNegative), "Decay of the weights per unit of learning rate")
         .default_from(|| {
-            format!(
-                "{}; {} for a head with poles; 0.1 for muon, 0 for adafactor",
-                by_rows(|defaults| figure(defaults.weight_decay)),
-                figure(DECAY_OF_POLES)
-            )
+            let [usual, poles] = [by_rows(|defaults| figure(defaults.weight_decay)), figure(DECAY_OF_POLES)];
+            format!("{usual}; {poles} for a head with poles; 0.1 for muon, 0 for adafactor")
         })
         .set(|o, v| o.weight_decay = Some(v.number() as f32)),
     option("patience", Kind::whole(0), "Epochs without improvement before stopping; 0 never stops early")
