@@ -20,7 +20,7 @@ export const PARTS = [
   { name: "portable", folder: "pkg/portable", features: ["portable"], instructions: PLAIN, isOptimised: true, budget: { gzip: 321_500, brotli: 261_000 } },
   { name: "onnx", folder: "pkg/onnx", features: ["onnx"], instructions: PLAIN, isOptimised: true, budget: { gzip: 127_000, brotli: 104_000 } },
   { name: "fit", folder: "pkg/fit", features: ["fit"], instructions: PLAIN, isOptimised: true, budget: { gzip: 271_500, brotli: 223_500 } },
-  { name: "fit-webgpu", folder: "pkg/fit-webgpu", features: ["fit-webgpu"], instructions: PLAIN, isOptimised: true, budget: { gzip: 357_500, brotli: 294_000 } },
+  { name: "fit-webgpu", folder: "pkg/fit-webgpu", features: ["fit-webgpu"], instructions: PLAIN, isOptimised: true, budget: { gzip: 358_500, brotli: 294_000 } },
   { name: "evidence", folder: "pkg/evidence", features: ["evidence"], instructions: PLAIN, isOptimised: false },
   { name: "evidence-relaxed", folder: "pkg/evidence/relaxed", features: ["evidence"], instructions: RELAXED, isOptimised: false },
 ];

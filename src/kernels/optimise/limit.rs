@@ -167,7 +167,7 @@ impl Norm {
     /// The factor that makes the norm `most`.
     fn factor_to(self, most: f32) -> f32 {
         let norm = self.largest * self.root;
-        // As the shader does it: a device may take a quotient by more than 2^126 for 0.
+        // As the shader does it: a device may take a quotient by more than 2^126 for 0, as it may a factor below 2^-126.
         if norm > LARGE { (0.0625 * most) / (0.0625 * self.largest) / self.root } else { most / norm }
     }
 }
