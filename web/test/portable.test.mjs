@@ -154,7 +154,7 @@ test("a dropped table gives the predictions of the native binary, also at poles"
   const notesOf = (text) => columns(text).note.map((cell) => cell.replace(/^"|"$/g, "").replaceAll('""', '"'));
   const notes = notesOf(readFileSync(await oddly.path(), "utf8"));
   assert.deepEqual(notes, notesOf(mero("predict", "poles.safetensors", "odd.csv", "--device", "cpu")));
-  assert.deepEqual(notes, ["", "offset: outside the training range", 'offset: "big" is not a number', "offset: outside the training range; angle: outside the training range"]);
+  assert.deepEqual(notes.map((note) => note.replace(/(; )?(no value|near a pole): .*/, "")), ["", "offset: outside the training range", 'offset: "big" is not a number', "offset: outside the training range; angle: outside the training range"]);
   const german = `offset;angle\n0,1;0,2\n${Array.from({ length: 20 }, (_, at) => `0,${at};1.000,5`).join("\n")}\n`;
   await page.setInputFiles("#file", { name: "german.csv", mimeType: "text/csv", buffer: Buffer.from(german) });
   assert.match(await text(page, "#batch-status", /21 rows/), /21 rows are without a prediction \(offset, angle\)\.$/);
