@@ -259,7 +259,8 @@ pub(super) fn check_outs(outs: &[(&str, Option<&Path>)], inputs: &[(&str, &Path)
 }
 
 /// Errors if the place of a page has something else than a page.
-pub(super) fn check_page(page: &Path) -> Answer {
+pub(super) fn check_page(page: Option<&Path>) -> Answer {
+    let Some(page) = page else { return Ok(()) };
     let mut start = Vec::new();
     // A pipe or a device has nothing to lose; what cannot be read is found out when the page is written.
     if let Some(Ok(file)) = host::file_bytes(page).map(|_| std::fs::File::open(page)) {

@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
     if let Some(report) = &args.report {
         check_out(report, &[("model", &args.model), ("table", &args.file)])?;
-        check_page(report)?;
+        check_page(Some(report))?;
     }
     let model = load(&args.model)?;
     let preparation = model.preparation()?;

@@ -85,7 +85,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let model = load(source)?;
     let outs = [("ONNX file", &args.onnx), ("page", &args.html), ("f16 model", &args.f16), ("int8 model", &args.int8)];
     check_outs(&outs.map(|(what, out)| (what, out.as_deref())), &[("model", source)])?;
-    args.html.as_deref().map_or(Ok(()), check_page)?;
+    check_page(args.html.as_deref())?;
     if let Some(folder) = &args.bundle {
         let digest = write_bundle(&model, folder, args.overwrite)?;
         args.print_bundle("bundle", folder, &validate_bundle(folder, Some(&digest))?);

@@ -149,7 +149,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Answer {
     let outs = [("fit", &args.out), ("page", &args.report), ("log", &args.log), ("checkpoint", &args.checkpoint)];
     check_outs(&outs.map(|(what, out)| (what, out.as_deref())), &[("table", &args.file)])?;
-    args.report.as_deref().map_or(Ok(()), check_page)?;
+    check_page(args.report.as_deref())?;
     let loss = RobustLoss::named(&args.loss)?;
     if let (RobustLoss::Linear, Some(_)) = (loss, args.loss_scale) {
         return Err(Failure::usage(

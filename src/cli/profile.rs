@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let table = args.sizes.file().map(|file| ("table", file.as_path()));
     check_outs(&[("trace", args.trace.as_deref()), ("page", args.page.as_deref())], table.as_slice())?;
-    args.page.as_deref().map_or(Ok(()), check_page)?;
+    check_page(args.page.as_deref())?;
     args.hardware.check()?;
     let (data, spec, settings) = args.sizes.run(wave)?;
     let device = args.hardware.open_timed()?;

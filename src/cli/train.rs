@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args) -> Answer {
         [("model", Some(&*out)), ("page", args.report.as_deref()), ("configuration", args.save_config.as_deref())];
     check_outs(&outs, &[&inputs[..], &[("checkpoint", &checkpoint), ("checkpoint", old)]].concat())?;
     check_out(&checkpoint, &inputs)?;
-    args.report.as_deref().map_or(Ok(()), check_page)?;
+    check_page(args.report.as_deref())?;
     let Start { mut run, origin, source, old, judging } = args.start(options)?;
     let is_resumed_here = args.resume.as_deref().is_some_and(|old| host::is_same_file(old, &checkpoint));
     check_replaced(&run, Some(&out), Some(&*checkpoint).filter(|_| !is_resumed_here), args.output.force)?;

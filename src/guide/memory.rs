@@ -36,7 +36,7 @@ pub struct GradientMemoryProfiler {
     profile: Option<MemoryProfile>,
 }
 
-/// Memory that is probably never given back.
+/// Memory that is probably never released.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeakReport {
     /// Number of entries.

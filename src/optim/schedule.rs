@@ -147,7 +147,7 @@ impl Schedule {
             }
             ScheduleShape::OneCycle { rise, first, last: end } => {
                 let (update, top) = (at.update as f64, rise * (last + 1.0) - 1.0);
-                // A rise of less than one update is none.
+                // A rise of less than one update counts as no rise.
                 if update <= top && top > 0.0 {
                     between(first, 1.0, update / top)
                 } else {

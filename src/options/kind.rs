@@ -205,7 +205,8 @@ impl Kind {
             (Self::Wholes { length }, Value::List(items)) => {
                 if length.is_some_and(|length| length != items.len()) {
                     let (got, expected) = (items.len(), self.expected(naming));
-                    return Err(Error::usage(format!("{name}: got {got} of them, expected {expected}")));
+                    let plural = if got == 1 { "" } else { "s" };
+                    return Err(Error::usage(format!("{name}: got {got} value{plural}, expected {expected}")));
                 }
                 let (least, most) = (u64::from(length.is_none()), u64::from(u32::MAX));
                 let is_item = |item: &Value| matches!(item, Value::Number(x) if is_whole(*x, least, most));

@@ -2,6 +2,7 @@
 //! numbers of either sign at the true one. As points of the projective line they are near the target, at a distance that held-out rows show; where a
 //! prediction is no farther from ⊥ than that, the true value may be on the other side of the pole.
 
+use super::pairs::with_targets;
 use super::trainer::Trainer;
 use crate::error::Result;
 use crate::host::quantile_of_sorted;
@@ -39,15 +40,13 @@ impl Trainer {
 
 /// Of each target its distance from ⊥ and that of the prediction from it, as sines of the angle between pairs; pairs are [rows, 2 · outputs].
 fn chordal_errors(z: &[f32], y: &[f32], outputs: usize) -> Vec<[f64; 2]> {
-    let one = |at: usize| {
-        let (row, column) = (at / outputs, at % outputs);
-        let [n, d] = [2 * row * outputs + column, (2 * row + 1) * outputs + column];
-        let [p, q, yn, yd] = [z[n], z[d], y[n], y[d]].map(f64::from);
+    let one = |pairs: [f32; 4]| {
+        let [p, q, yn, yd] = pairs.map(f64::from);
         let (length, of_target) = (p.hypot(q), yn.hypot(yd));
         let error = (p * yd - q * yn).abs() / (length * of_target);
         error.is_finite().then_some([yd.abs() / of_target, error])
     };
-    (0..z.len() / 2).filter_map(one).collect()
+    with_targets(outputs, z, y).filter_map(one).collect()
 }
 
 /// The error that covers most of those at the targets nearest to ⊥; `None` if there are too few.

@@ -37,13 +37,13 @@ pub enum Stage {
 impl fmt::Display for NotFinite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { stage, name, share } = self;
-        let percent = (100.0 * share).max(0.1);
+        let percent = if *share < 1e-3 { "less than 0.1".to_owned() } else { format!("{:.1}", 100.0 * share) };
         match stage {
-            Stage::Parameters => write!(f, "{name}: {percent:.1} % of its numbers are not finite"),
+            Stage::Parameters => write!(f, "{name}: {percent} % of its numbers are not finite"),
             Stage::Values => {
-                write!(f, "{name}: it is the first layer with values that are not finite, {percent:.1} % of them")
+                write!(f, "{name}: it is the first layer with values that are not finite, {percent} % of them")
             }
-            Stage::Gradients => write!(f, "{name}: its gradient is the first that is not finite, {percent:.1} % of it"),
+            Stage::Gradients => write!(f, "{name}: its gradient is the first that is not finite, {percent} % of it"),
         }
     }
 }
@@ -54,8 +54,8 @@ fn share(values: &[f32]) -> Option<f64> {
 }
 
 impl Trainer {
-    /// The first place with numbers that are not finite, for the weights that are evaluated (their mean if one is kept): parameters, values of training rows after a layer
-    /// (of a `Spec`), or gradients of the last update, where they are watched. With
+    /// The first place with numbers that are not finite, for the weights that are evaluated (their mean if one is kept): parameters, values of training
+    /// rows after a layer (of a `Spec`), or gradients of the last update, where they are watched. With
     /// [`GradientConfig::skips_overflow`](super::GradientConfig) the weights stay as they were before such an update, so that its cause is found.
     pub async fn first_not_finite(&self) -> Result<Option<NotFinite>> {
         let found = |stage, name: &str, share| Ok(Some(NotFinite { stage, name: name.to_owned(), share }));

@@ -45,15 +45,21 @@ pub(super) fn metrics(head: &Head, loss: &PairLoss, z: &[f32], y: &[f32], scale:
 }
 
 fn pairs(head: &Head, z: &[f32], y: &[f32]) -> Vec<Pair> {
-    let outputs = head.outputs;
-    let pair = |at: usize| {
-        let (row, column) = (at / outputs, at % outputs);
-        let [n, d] = [2 * row * outputs + column, (2 * row + 1) * outputs + column];
-        let value = strict::decode(&head.decoding, z[n], z[d]).map(|(value, is_gap)| (f64::from(value), is_gap));
-        let [p, q, yn, yd] = [z[n], z[d], y[n], y[d]].map(f64::from);
+    let pair = |[p, q, yn, yd]: [f32; 4]| {
+        let value = strict::decode(&head.decoding, p, q).map(|(value, is_gap)| (f64::from(value), is_gap));
+        let [p, q, yn, yd] = [p, q, yn, yd].map(f64::from);
         Pair { p, q, yn, yd, value }
     };
-    (0..z.len() / 2).map(pair).collect()
+    with_targets(head.outputs, z, y).map(pair).collect()
+}
+
+/// The pair of each predicted value, and that of its target: pairs `z` and `y`, both [rows, 2 · outputs], numerators before denominators.
+pub(super) fn with_targets<'a>(outputs: usize, z: &'a [f32], y: &'a [f32]) -> impl Iterator<Item = [f32; 4]> + 'a {
+    (0..z.len() / 2).map(move |at| {
+        let (row, column) = (at / outputs, at % outputs);
+        let [n, d] = [2 * row * outputs + column, (2 * row + 1) * outputs + column];
+        [z[n], z[d], y[n], y[d]]
+    })
 }
 
 /// The formulas of `loss::pairs`, at the middle of the thresholds.

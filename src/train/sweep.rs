@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use super::pairs::with_targets;
 use crate::error::{Error, Result};
 use crate::nn::{Head, Threshold};
 
@@ -78,12 +79,10 @@ fn sums_beyond(numbers: &[[f64; 2]]) -> Vec<f64> {
 ///
 /// Errors if a pair is not finite: it is a fault at any threshold.
 pub fn nearness(head: &Head, z: &[f32], y: &[f32], scale: f64) -> Result<Vec<NearPole>> {
-    let outputs = head.outputs;
-    let near = |at: usize| {
-        let (row, column) = (at / outputs, at % outputs);
-        let [n, d] = [2 * row * outputs + column, (2 * row + 1) * outputs + column];
-        let [p, q, yn, yd] = [z[n], z[d], y[n], y[d]].map(f64::from);
+    let near = |(at, pairs): (usize, [f32; 4])| {
+        let [p, q, yn, yd] = pairs.map(f64::from);
         if !(p.is_finite() && q.is_finite()) {
+            let row = at / head.outputs;
             return Err(Error::new(format!(
                 "sweep: the pair of row {row} is ({p}, {q}), which is a fault at any threshold"
             )));
@@ -98,7 +97,7 @@ pub fn nearness(head: &Head, z: &[f32], y: &[f32], scale: f64) -> Result<Vec<Nea
         let error = if q == 0.0 { f64::INFINITY } else { (p / q - yn).abs() * scale };
         Ok(NearPole { nearness, error: (yd != 0.0).then_some(error) })
     };
-    (0..z.len() / 2).map(near).collect()
+    with_targets(head.outputs, z, y).enumerate().map(near).collect()
 }
 
 #[cfg(test)]

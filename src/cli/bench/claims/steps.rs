@@ -76,7 +76,7 @@ impl Bench<'_> {
         let ([anew, again], ratio) = self.benchmark("ops").compare(recorded, replayed)?;
         let each = |ms: f64| 1e6 * ms / OPS as f64;
         Ok(vec![Claim {
-            what: "a replayed step costs at most a third of one whose ops are recorded anew".into(),
+            what: "a replayed step costs at most a fifth of one whose ops are recorded anew".into(),
             how: "200 products of 16 x 16: nanoseconds an op, recorded and run, and replayed",
             figure: format!(
                 "{:.0} and {:.0} ns, ratio {:.3}",
@@ -84,7 +84,7 @@ impl Bench<'_> {
                 each(again.median_ms()),
                 ratio.median
             ),
-            is_met: ratio.median <= 1.0 / 3.0,
+            is_met: ratio.median <= 0.2,
         }])
     }
 
@@ -103,13 +103,11 @@ impl Bench<'_> {
         let speeds = sizes.iter().map(|&rows| speed(rows)).collect::<Result<Vec<f64>>>()?;
         let ratios: Vec<String> =
             sizes.iter().zip(&speeds).map(|(rows, speed)| format!("{rows}: {:.1}", speed / speeds[0])).collect();
-        let is_gpu = !self.device.info().runs_cpu_path();
-        let least = if is_gpu { 10.0 } else { 3.0 };
         Ok(vec![Claim {
-            what: format!("batches of 32 rows train at least {least:.0} times as many rows a second as single rows"),
+            what: "batches of 32 rows train at least 10 times as many rows a second as single rows".into(),
             how: "rows per second of 8-64-64-64-1, relative to single rows",
             figure: ratios.join(", "),
-            is_met: speeds[3] >= least * speeds[0],
+            is_met: speeds[3] >= 10.0 * speeds[0],
         }])
     }
 
