@@ -4,9 +4,9 @@
 use std::time::Instant;
 
 use meromorph::device::{Command, Device, Dispatch, Info, Request, View};
-use meromorph::kernels::matmul::Operand;
-use meromorph::kernels::pointwise::IterationSpace;
-use meromorph::kernels::{layer_norm, map, matmul, mlp, random, reduce, softmax};
+use meromorph::internal::kernels::matmul::Operand;
+use meromorph::internal::kernels::pointwise::IterationSpace;
+use meromorph::internal::kernels::{layer_norm, map, matmul, mlp, random, reduce, softmax};
 use meromorph::nn::{Activation, Layout, Spec};
 use meromorph::program::Program;
 use meromorph::program::op::{self, ScalarOp};

@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
 use meromorph::fit::{Formula, Problem, SolveOptions, Strategy, solve};
-use meromorph::host::{now_ms, peak_bytes};
+use meromorph::internal::host::{now_ms, peak_bytes};
 use meromorph::readers::ranges::Generated;
 
 /// Bits that look random, from the number of a row (Steele, Lea and Flood 2014).

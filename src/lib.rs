@@ -1,33 +1,17 @@
 //! Meromorph trains and runs models in a terminal, in a Rust program and in a browser tab, on GPUs and on plain CPUs.
 
-// Modules hidden from the documentation serve the project's own tests and may change at any time.
+// Everything public is for users, except the modules of `internal`.
 pub mod autograd;
-#[cfg(any(not(target_arch = "wasm32"), feature = "fit"))]
-pub mod benchmark;
-#[doc(hidden)]
-pub mod cases;
-#[cfg(all(feature = "cli", not(target_arch = "wasm32")))]
-pub mod cli;
 pub mod compress;
 pub mod device;
 pub mod error;
 #[cfg(not(target_arch = "wasm32"))]
-pub mod experiment;
-#[cfg(not(target_arch = "wasm32"))]
 pub mod export;
-#[cfg(all(target_arch = "wasm32", feature = "onnx"))]
+#[cfg(target_arch = "wasm32")]
 #[path = "export/web.rs"]
 pub mod export;
-#[cfg(any(not(target_arch = "wasm32"), feature = "fit"))]
 pub mod fit;
-#[cfg(not(target_arch = "wasm32"))]
-pub mod guide;
-#[doc(hidden)]
-pub mod host;
 pub mod io;
-mod json;
-#[doc(hidden)]
-pub mod kernels;
 pub mod loss;
 pub mod nn;
 pub mod ops;
@@ -40,32 +24,21 @@ pub mod readers;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod report;
 pub mod scm;
-mod simd;
 pub mod tensor;
 pub mod train;
-#[cfg(all(target_arch = "wasm32", not(any(feature = "portable", feature = "onnx", feature = "fit"))))]
-pub mod wasm;
-#[cfg(all(target_arch = "wasm32", feature = "fit"))]
-#[path = "wasm/fit.rs"]
-pub mod wasm;
-#[cfg(all(target_arch = "wasm32", feature = "onnx", not(feature = "fit")))]
-#[path = "wasm/onnx.rs"]
-pub mod wasm;
-#[cfg(all(target_arch = "wasm32", feature = "portable", not(any(feature = "onnx", feature = "fit"))))]
-#[path = "wasm/portable.rs"]
-pub mod wasm;
-#[cfg(not(target_arch = "wasm32"))]
-pub mod xpcs;
 
-/// The kernels' cases for the browser tests.
-#[cfg(all(target_arch = "wasm32", feature = "evidence"))]
-#[path = "wasm/evidence.rs"]
-pub mod evidence;
+/// For the project's own crates and tests: may change at any time.
+#[doc(hidden)]
+#[path = "."]
+pub mod internal {
+    pub mod cases;
+    pub mod host;
+    pub mod json;
+    pub mod kernels;
+    pub mod simd;
+}
 
-/// Curve fits that search on WebGPU.
-#[cfg(all(target_arch = "wasm32", feature = "fit-webgpu"))]
-#[path = "wasm/fit_webgpu.rs"]
-pub mod fit_webgpu;
+use internal::{host, json, kernels, simd};
 
 /// What most programs use: `use meromorph::prelude::*;`.
 ///

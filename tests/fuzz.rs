@@ -9,10 +9,11 @@ use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use meromorph::internal::host;
 use meromorph::io::{Format, tensors};
 use meromorph::readers::{open_rows, read_table};
 use meromorph::train::{Checkpoint, Data, Examples, Model, Trainer, TrainerConfig};
-use meromorph::{Device, Result, host};
+use meromorph::{Device, Result};
 
 struct Counting;
 

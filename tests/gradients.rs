@@ -1,7 +1,7 @@
 //! Gradients compared with central differences, for every op and for second derivatives, on the CPU device.
 
 use meromorph::autograd::Var;
-use meromorph::kernels::rational::{Basis, Rational};
+use meromorph::internal::kernels::rational::{Basis, Rational};
 use meromorph::nn::Activation;
 use meromorph::ops;
 use meromorph::program::Expr;

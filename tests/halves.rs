@@ -9,7 +9,7 @@ use std::sync::Arc;
 use devices::devices;
 use meromorph::autograd::Var;
 use meromorph::device::{Halves, Label, Passes, Recompute, Summary};
-use meromorph::kernels::halves;
+use meromorph::internal::kernels::halves;
 use meromorph::nn::{Activation, Spec};
 use meromorph::program::{Curve, expr};
 use meromorph::tensor::Tensor;

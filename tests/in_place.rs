@@ -6,7 +6,7 @@ mod noise;
 use devices::devices;
 use meromorph::autograd::Var;
 use meromorph::device::{Label, Passes, Recompute};
-use meromorph::kernels::halves;
+use meromorph::internal::kernels::halves;
 use meromorph::nn::Activation;
 use meromorph::tensor::Tensor;
 use meromorph::train::Half;

@@ -5,7 +5,7 @@
 mod gpu;
 
 use meromorph::device::{Device, EXCHANGE, Products, Request};
-use meromorph::{cases, kernels};
+use meromorph::internal::{cases, kernels};
 use pollster::block_on;
 
 #[test]

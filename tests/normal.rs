@@ -10,7 +10,7 @@ use std::rc::Rc;
 use devices::devices;
 use meromorph::device::{Command, Device};
 use meromorph::error::Result;
-use meromorph::kernels::normal::{self, Residuals, Totals, loss};
+use meromorph::internal::kernels::normal::{self, Residuals, Totals, loss};
 use meromorph::program::Program;
 use meromorph::program::expr::exp;
 use noise::noise;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use meromorph::device::{Case, Field, MATRICES_BYTES, MATRICES_FEATURE, compose};
-use meromorph::kernels;
+use meromorph::internal::kernels;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 use naga::{AddressSpace, Module, TypeInner};
 
@@ -16,7 +16,7 @@ const MAX_INVOCATIONS: u32 = 256;
 #[test]
 fn every_composed_shader_is_portable() {
     let mut sources: HashMap<String, Vec<String>> = HashMap::new();
-    for (_, cases) in meromorph::cases::all() {
+    for (_, cases) in meromorph::internal::cases::all() {
         for case in cases() {
             for subgroup in [1, 4, 64] {
                 let source = compose(case.kernel, case.body.as_ref(), subgroup);

@@ -279,7 +279,7 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// The system's message without the temporary name and without "(os error 28)".
-pub(crate) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     let error = match error.get_ref().and_then(std::error::Error::source) {
         Some(cause) => cause.to_string(),
         None => error.to_string(),

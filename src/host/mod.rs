@@ -7,9 +7,9 @@ mod disjoint;
 mod files;
 #[cfg(not(target_arch = "wasm32"))]
 mod folders;
-#[cfg(not(all(target_arch = "wasm32", feature = "portable")))]
+#[cfg(not(all(target_arch = "wasm32", feature = "exact-fma")))]
 mod fused;
-#[cfg(all(target_arch = "wasm32", any(feature = "portable", feature = "evidence")))]
+#[cfg(target_arch = "wasm32")]
 pub mod fused_exact;
 #[cfg(not(target_arch = "wasm32"))]
 mod memory;
@@ -22,7 +22,6 @@ mod range_file;
 #[cfg(not(target_arch = "wasm32"))]
 mod slurm;
 pub mod splitmix;
-#[cfg(any(not(target_arch = "wasm32"), feature = "fit"))]
 mod student;
 #[cfg(not(target_arch = "wasm32"))]
 mod thread_pool;
@@ -39,9 +38,9 @@ pub use disjoint::Disjoint;
 pub use files::*;
 #[cfg(not(target_arch = "wasm32"))]
 pub use folders::*;
-#[cfg(not(all(target_arch = "wasm32", feature = "portable")))]
+#[cfg(not(all(target_arch = "wasm32", feature = "exact-fma")))]
 pub use fused::{fused, fused_negated};
-#[cfg(all(target_arch = "wasm32", feature = "portable"))]
+#[cfg(all(target_arch = "wasm32", feature = "exact-fma"))]
 pub use fused_exact::{fused, fused_negated};
 #[cfg(not(target_arch = "wasm32"))]
 pub use memory::{MemoryLimit, claim, memory_bytes, memory_limit, release};
@@ -51,7 +50,6 @@ pub use number::{DOUBLES, Number, SINGLES, gib, number, parse_number, parse_plai
 pub use quantile::{mean, quantile_of_sorted};
 #[cfg(not(target_arch = "wasm32"))]
 pub use range_file::{RangeFile, RangeReader, Spool};
-#[cfg(any(not(target_arch = "wasm32"), feature = "fit"))]
 pub use student::{normal_reach, student_reach};
 pub use thread_pool::ThreadPool;
 #[cfg(target_arch = "wasm32")]

@@ -8,8 +8,8 @@ mod write;
 
 use std::fmt::Write as _;
 
-pub(crate) use record::{Record, is_named, read_fields, variant, write_fields, write_variant};
-pub(crate) use write::Writer;
+pub use record::{Record, Slot, is_named, read_fields, variant, write_fields, write_variant};
+pub use write::Writer;
 
 use crate::error::{Error, Result};
 use crate::host;

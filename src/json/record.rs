@@ -7,7 +7,7 @@ use crate::host::number;
 
 /// A type that converts to and from JSON. Reading fills an existing value, so that one function reads every record: a function per type,
 /// with an error path after every field, would be twice the code.
-pub(crate) trait Record {
+pub trait Record {
     /// A value to read into, with the defaults of fields that may be absent.
     fn blank() -> Self
     where
@@ -36,15 +36,15 @@ pub(crate) trait Record {
 }
 
 /// A field to read: its name, its destination, whether it may be absent.
-pub(crate) type Slot<'a> = (&'static str, &'a mut dyn Record, bool);
+pub type Slot<'a> = (&'static str, &'a mut dyn Record, bool);
 
 /// An object of these fields.
-pub(crate) fn write_fields(fields: &[(&str, &dyn Record)]) -> Json {
+pub fn write_fields(fields: &[(&str, &dyn Record)]) -> Json {
     Json::Fields(fields.iter().map(|(name, field)| ((*name).to_owned(), field.to_json())).collect())
 }
 
 /// Reads an object's fields into their destinations.
-pub(crate) fn read_fields(json: &Json, slots: &mut [Slot<'_>]) -> Result<()> {
+pub fn read_fields(json: &Json, slots: &mut [Slot<'_>]) -> Result<()> {
     for (name, slot, may_be_absent) in slots {
         match json.get(name) {
             None if *may_be_absent || slot.may_be_absent() => {}
@@ -55,7 +55,7 @@ pub(crate) fn read_fields(json: &Json, slots: &mut [Slot<'_>]) -> Result<()> {
 }
 
 /// A variant with its contents, if any.
-pub(crate) fn write_variant(variant: &str, inner: Option<Json>) -> Json {
+pub fn write_variant(variant: &str, inner: Option<Json>) -> Json {
     let name = named(variant);
     match inner {
         None => Json::Text(name),
@@ -64,7 +64,7 @@ pub(crate) fn write_variant(variant: &str, inner: Option<Json>) -> Json {
 }
 
 /// The name of the variant in `json`, and its contents.
-pub(crate) fn variant<'a>(json: &'a Json, kind: &str) -> Result<(&'a str, Option<&'a Json>)> {
+pub fn variant<'a>(json: &'a Json, kind: &str) -> Result<(&'a str, Option<&'a Json>)> {
     match json {
         Json::Text(text) => Ok((text, None)),
         Json::Fields(fields) if fields.len() == 1 => Ok((&fields[0].0, Some(&fields[0].1))),
@@ -73,7 +73,7 @@ pub(crate) fn variant<'a>(json: &'a Json, kind: &str) -> Result<(&'a str, Option
 }
 
 /// Whether `text` is the snake case of a variant's name.
-pub(crate) fn is_named(text: &str, variant: &str) -> bool {
+pub fn is_named(text: &str, variant: &str) -> bool {
     named(variant) == text
 }
 
@@ -96,19 +96,19 @@ fn named(variant: &str) -> String {
 #[macro_export]
 macro_rules! record {
     (enum $name:ident { $first:ident $({ $($one:ident),+ })? $(($only:tt))? $(, $variant:ident $({ $($field:ident),+ })? $(($around:tt))?)* $(,)? }) => {
-        impl $crate::json::Record for $name {
+        impl $crate::internal::json::Record for $name {
             fn blank() -> Self {
                 $crate::record!(@blank $name, $first $({ $($one),+ })? $(($only))?)
             }
 
-            fn to_json(&self) -> $crate::json::Json {
+            fn to_json(&self) -> $crate::internal::json::Json {
                 $crate::record!(@write self, $name, $first $({ $($one),+ })? $(($only))?);
                 $($crate::record!(@write self, $name, $variant $({ $($field),+ })? $(($around))?);)*
                 unreachable!("every variant is listed")
             }
 
-            fn read(&mut self, json: &$crate::json::Json) -> $crate::error::Result<()> {
-                let (text, inner) = $crate::json::variant(json, stringify!($name))?;
+            fn read(&mut self, json: &$crate::internal::json::Json) -> $crate::error::Result<()> {
+                let (text, inner) = $crate::internal::json::variant(json, stringify!($name))?;
                 $crate::record!(@read self, text, inner, $name, $first $({ $($one),+ })? $(($only))?);
                 $($crate::record!(@read self, text, inner, $name, $variant $({ $($field),+ })? $(($around))?);)*
                 Err(json.unlike(concat!("one of ", stringify!($first $(, $variant)*))))
@@ -117,74 +117,74 @@ macro_rules! record {
         $crate::record!(@serde $name);
     };
     (@blank $name:ident, $variant:ident) => { $name::$variant };
-    (@blank $name:ident, $variant:ident { $($field:ident),+ }) => { $name::$variant { $($field: $crate::json::Record::blank()),+ } };
-    (@blank $name:ident, $variant:ident (_)) => { $name::$variant($crate::json::Record::blank()) };
+    (@blank $name:ident, $variant:ident { $($field:ident),+ }) => { $name::$variant { $($field: $crate::internal::json::Record::blank()),+ } };
+    (@blank $name:ident, $variant:ident (_)) => { $name::$variant($crate::internal::json::Record::blank()) };
     (@write $self:ident, $name:ident, $variant:ident) => {
         if let $name::$variant = $self {
-            return $crate::json::write_variant(stringify!($variant), None);
+            return $crate::internal::json::write_variant(stringify!($variant), None);
         }
     };
     (@write $self:ident, $name:ident, $variant:ident { $($field:ident),+ }) => {
         if let $name::$variant { $($field),+ } = $self {
-            let inner = $crate::json::write_fields(&[$((stringify!($field), $field)),+]);
-            return $crate::json::write_variant(stringify!($variant), Some(inner));
+            let inner = $crate::internal::json::write_fields(&[$((stringify!($field), $field)),+]);
+            return $crate::internal::json::write_variant(stringify!($variant), Some(inner));
         }
     };
     (@write $self:ident, $name:ident, $variant:ident (_)) => {
         if let $name::$variant(inner) = $self {
-            return $crate::json::write_variant(stringify!($variant), Some($crate::json::Record::to_json(inner)));
+            return $crate::internal::json::write_variant(stringify!($variant), Some($crate::internal::json::Record::to_json(inner)));
         }
     };
     (@read $self:ident, $text:ident, $inner:ident, $name:ident, $variant:ident) => {
-        if $inner.is_none() && $crate::json::is_named($text, stringify!($variant)) {
+        if $inner.is_none() && $crate::internal::json::is_named($text, stringify!($variant)) {
             *$self = $name::$variant;
             return Ok(());
         }
     };
     (@read $self:ident, $text:ident, $inner:ident, $name:ident, $variant:ident { $($field:ident),+ }) => {
-        if let Some(inner) = $inner.filter(|_| $crate::json::is_named($text, stringify!($variant))) {
+        if let Some(inner) = $inner.filter(|_| $crate::internal::json::is_named($text, stringify!($variant))) {
             *$self = $crate::record!(@blank $name, $variant { $($field),+ });
             let $name::$variant { $($field),+ } = $self else { unreachable!("it was just set to this variant") };
-            return $crate::json::read_fields(inner, &mut [$((stringify!($field), $field, false)),+]).map_err(|error| error.within($text));
+            return $crate::internal::json::read_fields(inner, &mut [$((stringify!($field), $field, false)),+]).map_err(|error| error.within($text));
         }
     };
     (@read $self:ident, $text:ident, $inner:ident, $name:ident, $variant:ident (_)) => {
-        if let Some(inner) = $inner.filter(|_| $crate::json::is_named($text, stringify!($variant))) {
+        if let Some(inner) = $inner.filter(|_| $crate::internal::json::is_named($text, stringify!($variant))) {
             *$self = $crate::record!(@blank $name, $variant (_));
             let $name::$variant(held) = $self else { unreachable!("it was just set to this variant") };
-            return $crate::json::Record::read(held, inner).map_err(|error| error.within($text));
+            return $crate::internal::json::Record::read(held, inner).map_err(|error| error.within($text));
         }
     };
     (@serde $name:ident) => {
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-                $crate::json::Record::to_json(self).serialize(serializer)
+                $crate::internal::json::Record::to_json(self).serialize(serializer)
             }
         }
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-                let json = <$crate::json::Json as serde::Deserialize>::deserialize(deserializer)?;
-                $crate::json::Record::from_json(&json).map_err(serde::de::Error::custom)
+                let json = <$crate::internal::json::Json as serde::Deserialize>::deserialize(deserializer)?;
+                $crate::internal::json::Record::from_json(&json).map_err(serde::de::Error::custom)
             }
         }
     };
-    (@or_blank) => { $crate::json::Record::blank() };
+    (@or_blank) => { $crate::internal::json::Record::blank() };
     (@or_blank $default:expr) => { $default };
     (@is_some) => { false };
     (@is_some $default:expr) => { true };
     ($name:ident { $($field:ident $(= $default:expr)?),+ $(,)? } $(else { $($unkept:ident),+ })?) => {
-        impl $crate::json::Record for $name {
+        impl $crate::internal::json::Record for $name {
             fn blank() -> Self {
                 Self { $($field: $crate::record!(@or_blank $($default)?),)+ $($($unkept: Default::default()),+)? }
             }
 
-            fn to_json(&self) -> $crate::json::Json {
-                $crate::json::write_fields(&[$((stringify!($field), &self.$field)),+])
+            fn to_json(&self) -> $crate::internal::json::Json {
+                $crate::internal::json::write_fields(&[$((stringify!($field), &self.$field)),+])
             }
 
-            fn read(&mut self, json: &$crate::json::Json) -> $crate::error::Result<()> {
-                $crate::json::read_fields(json, &mut [$(
+            fn read(&mut self, json: &$crate::internal::json::Json) -> $crate::error::Result<()> {
+                $crate::internal::json::read_fields(json, &mut [$(
                     (stringify!($field), &mut self.$field, $crate::record!(@is_some $($default)?))
                 ),+])
             }

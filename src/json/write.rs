@@ -5,39 +5,39 @@ use crate::host;
 
 /// The text so far. A name is that of a field, or empty for an element of an array.
 #[derive(Default)]
-pub(crate) struct Writer(String);
+pub struct Writer(String);
 
 impl Writer {
     /// The whole text.
-    pub(crate) fn finish(self) -> String {
+    pub fn finish(self) -> String {
         self.0
     }
 
     /// Begins an object.
-    pub(crate) fn object(&mut self, name: &str) {
+    pub fn object(&mut self, name: &str) {
         self.name(name);
         self.0.push('{');
     }
 
     /// Begins an array.
-    pub(crate) fn list(&mut self, name: &str) {
+    pub fn list(&mut self, name: &str) {
         self.name(name);
         self.0.push('[');
     }
 
     /// Ends the object (`}`) or the array (`]`) that began last.
-    pub(crate) fn end(&mut self, bracket: char) {
+    pub fn end(&mut self, bracket: char) {
         self.0.push(bracket);
     }
 
     /// A string.
-    pub(crate) fn text(&mut self, name: &str, value: &str) {
+    pub fn text(&mut self, name: &str, value: &str) {
         self.name(name);
         quote(value, &mut self.0);
     }
 
     /// A number, or null if it is not finite.
-    pub(crate) fn number(&mut self, name: &str, value: f64) {
+    pub fn number(&mut self, name: &str, value: f64) {
         self.name(name);
         self.0.push_str(&if value.is_finite() { host::number(value).to_string() } else { "null".to_owned() });
     }

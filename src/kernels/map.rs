@@ -1,6 +1,6 @@
 //! Pointwise programs: out[i] = value(x0[i], x1[i], …) over up to four dimensions, inputs broadcast by stride 0.
 
-pub(in crate::kernels) mod cases;
+pub(crate) mod cases;
 
 use std::any::Any;
 use std::rc::Rc;

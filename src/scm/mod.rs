@@ -2,31 +2,22 @@
 //! x <= 0, √x for x < 0, and results that are not representable are ⊥. This module returns no NaN and no infinity, neither in values nor
 //! in gradients: a slope that does not exist or is not representable is 0.
 
-mod complex;
-mod complex_tensor;
-mod functions;
 mod layers;
 mod linear;
 mod operators;
-pub mod orientation;
 mod pointwise;
 pub mod policy;
 mod projective;
 mod reduce;
 pub mod strict;
-pub mod symbolic;
 mod total;
-mod value;
 
-pub use complex::Complex;
-pub use complex_tensor::ComplexTensor;
 pub use layers::{Moments, norm, rational, softmax, standardize, with_gradient_policy};
 pub use linear::{add_rows, linear, matmul, round_to_half, take_rows};
 pub use pointwise::*;
 pub use projective::Pair;
 pub use reduce::{BottomRule, mean, prod, sum};
 pub use total::fused;
-pub use value::Scm;
 
 use std::ops::Range;
 
@@ -107,6 +98,14 @@ impl Masked {
     #[track_caller]
     pub fn except(&self, marks: &Var) -> Self {
         fused(&[self, &Self::from(marks)], |v| only_where(v[0], expr::eq(v[1], 0.0)))
+    }
+
+    /// Other values under the same mask.
+    #[must_use]
+    #[track_caller]
+    pub fn with_value(&self, value: &Var) -> Self {
+        assert_eq!(value.shape(), self.shape(), "mask: the values must have the shape of the masked numbers");
+        Self { value: value.clone(), ..self.clone() }
     }
 
     /// The values, for ops without ⊥ and for gradients.

@@ -17,7 +17,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::complex::Complex;
 use crate::error::{Error, Result};
 use crate::host;
 use crate::json::{Json, Record};
@@ -27,7 +26,7 @@ use crate::record;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Policy {
-    /// 0 under ⊥, elsewhere clamped between two limits. Complex gradients have no order and are not clamped.
+    /// 0 under ⊥, elsewhere clamped between two limits.
     Clamp {
         /// Smallest gradient.
         low: f32,
@@ -60,14 +59,9 @@ impl Policy {
         });
     }
 
-    /// Applies the policy to complex gradients in place.
+    /// Applies the policy to gradients of any kind in place; `limit` is what it does to those that are not ⊥ and not rejected.
     #[track_caller]
-    pub fn apply_complex(self, gradients: &mut [Complex], bottom: &[u32]) {
-        self.each(gradients, bottom, |gradient| gradient);
-    }
-
-    #[track_caller]
-    fn each<T: Copy + Default>(self, gradients: &mut [T], bottom: &[u32], limit: impl Fn(T) -> T) {
+    pub fn each<T: Copy + Default>(self, gradients: &mut [T], bottom: &[u32], limit: impl Fn(T) -> T) {
         let count = gradients.len();
         assert_eq!(bottom.len(), count.div_ceil(32), "policy: number of mask words for {count} gradients");
         if self == Self::Passthrough {

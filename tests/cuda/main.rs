@@ -12,9 +12,9 @@ use std::rc::Rc;
 
 use meromorph::device::cuda::print::{Form, INTRINSICS, PRELUDE, print};
 use meromorph::device::{Case, Device, Geometry, compose, compose_sized};
+use meromorph::internal::{cases, kernels};
 use meromorph::nn::{Activation, Spec};
 use meromorph::train::{Flow, StepKind, Trainer, TrainerConfig};
-use meromorph::{cases, kernels};
 use pollster::block_on;
 use shim::{Kernels, Outside, Printing, Shim, Source};
 

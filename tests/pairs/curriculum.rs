@@ -1,7 +1,7 @@
 //! Curricula: loss weights that move or follow the coverage, rows sampled by their distance to poles.
 
 use meromorph::Device;
-use meromorph::kernels::mlp::PairLoss;
+use meromorph::internal::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
 use meromorph::nn::{Activation, Head, Spec};
 use meromorph::optim::{Optimizer, Schedule, ScheduleShape};

@@ -1,7 +1,7 @@
 //! Heads, rational layers, masked norm and softmax, and their gradient policies.
 
 use meromorph::autograd::Var;
-use meromorph::kernels::mlp::PairLoss;
+use meromorph::internal::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
 use meromorph::nn::{
     Basis, Decoding, Denominators, Head, HeadForm, Init, Layer, Layout, PairNormalization, Pass, RationalLayer, Spec,

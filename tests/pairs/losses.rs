@@ -1,7 +1,7 @@
 //! Pair losses compared with their formulas.
 
 use meromorph::autograd::Var;
-use meromorph::kernels::mlp::PairLoss;
+use meromorph::internal::kernels::mlp::PairLoss;
 use meromorph::loss::pairs;
 use meromorph::{Device, ops};
 

@@ -1,7 +1,7 @@
 //! Masked norm and softmax as layers of a model: propagation of ⊥, running statistics, and prediction.
 
 use meromorph::autograd::Var;
-use meromorph::kernels::mlp::PairLoss;
+use meromorph::internal::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
 use meromorph::nn::{
     Activation, Head, Init, Layer, Layout, Pass, Policy, RationalLayer, Registry, Spec, forward, learn,

@@ -1,8 +1,8 @@
 //! Training of models with poles, its reports and its errors.
 
 use meromorph::Device;
+use meromorph::internal::kernels::mlp::PairLoss;
 use meromorph::io::{Choice, Header};
-use meromorph::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
 use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, Spec};
 use meromorph::readers::read_table;

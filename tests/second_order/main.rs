@@ -10,7 +10,7 @@ use devices::devices;
 use dual::{Dual, Matrix, activation, products};
 use graph::Random;
 use meromorph::autograd::Var;
-use meromorph::kernels::rational::{Basis, Rational};
+use meromorph::internal::kernels::rational::{Basis, Rational};
 use meromorph::nn::{Activation, Head, Layout, Pass, Spec, forward};
 use meromorph::program::{Expr, expr};
 use meromorph::scm::policy::Policy;

@@ -140,7 +140,7 @@ impl Product {
 }
 
 /// Cases of `matmul`.
-pub(in crate::kernels) fn of_products() -> Vec<Case> {
+pub(crate) fn of_products() -> Vec<Case> {
     let plain = [false; 2];
     let all = [true; 3];
     let products = [
@@ -286,7 +286,7 @@ fn layer(tiles: Tiles, k: u32, has_matrices: bool) -> Case {
 }
 
 /// Cases of `map`: x0 + x1 · x2, with x1 broadcast or one number and x2 strided.
-pub(in crate::kernels) fn of_maps() -> Vec<Case> {
+pub(crate) fn of_maps() -> Vec<Case> {
     let of = |half| {
         [
             map_of(half, [1, 1, 37, 53], [0, 0, 0, 1], [0, 0, 1, 0], [true; 4]),

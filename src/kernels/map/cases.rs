@@ -24,11 +24,11 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// The f64 formula of a scalar op, the points at which it is checked, and the allowed error of an implementation.
-pub(in crate::kernels) struct Formula {
-    pub(in crate::kernels) row: &'static ScalarOp,
-    pub(in crate::kernels) value: fn(&[f64]) -> f64,
+pub(crate) struct Formula {
+    pub(crate) row: &'static ScalarOp,
+    pub(crate) value: fn(&[f64]) -> f64,
     domain: &'static [&'static [f32]],
-    pub(in crate::kernels) bound: Bound,
+    pub(crate) bound: Bound,
 }
 
 /// Zero, ordinary, tiny and large.
@@ -95,7 +95,7 @@ fn sigmoid(x: f64) -> f64 {
 }
 
 /// One line per entry of `op::OPS`, in its order.
-pub(in crate::kernels) static FORMULAS: &[Formula] = &[
+pub(crate) static FORMULAS: &[Formula] = &[
     formula(&op::ADD, |x| x[0] + x[1], &[ANY, ANY], ROUNDED),
     formula(&op::SUB, |x| x[0] - x[1], &[ANY, ANY], ROUNDED),
     formula(&op::MUL, |x| x[0] * x[1], &[ANY, ANY], ROUNDED),
@@ -238,7 +238,7 @@ fn over_points(name: String, points: &[Vec<f32>], program: Program, expected: Ve
 }
 
 /// Odd functions: -0 gives -0.
-pub(in crate::kernels) const ODD: &[&ScalarOp] = &[
+pub(crate) const ODD: &[&ScalarOp] = &[
     &op::SQRT,
     &op::FLOOR,
     &op::CEIL,

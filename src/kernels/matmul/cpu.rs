@@ -244,7 +244,7 @@ impl WithSimd for Pack<'_> {
 
 /// The transpose of a square.
 #[inline(always)]
-pub(in crate::kernels) fn transposed(square: &[[f32; SQUARE]; SQUARE]) -> [[f32; SQUARE]; SQUARE] {
+pub(crate) fn transposed(square: &[[f32; SQUARE]; SQUARE]) -> [[f32; SQUARE]; SQUARE] {
     let mut turned = [[0.0; SQUARE]; SQUARE];
     for i in 0..SQUARE {
         for j in 0..SQUARE {

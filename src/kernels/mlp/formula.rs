@@ -7,7 +7,7 @@ use crate::program::slices::{Registers, Source, WIDTH};
 use crate::program::{Curve, ScalarOp};
 
 /// Replaces z by f(z) and writes f'(z) to `slopes`, if given. Both have the same length, a multiple of `PAD`.
-pub(in crate::kernels) struct Sweep<'a> {
+pub(crate) struct Sweep<'a> {
     curve: &'a Curve,
     /// Registers of the program that is run: the curve's `sloped` if slopes are computed, else its `value`.
     registers: Registers<'a, f32>,
@@ -15,11 +15,11 @@ pub(in crate::kernels) struct Sweep<'a> {
 
 impl<'a> Sweep<'a> {
     /// Words of registers, enough for either program.
-    pub(in crate::kernels) fn words(curve: &Curve) -> usize {
+    pub(crate) fn words(curve: &Curve) -> usize {
         if curve.by_hand.cpu.is_some() { 0 } else { Registers::<f32>::words(&curve.sloped) }
     }
 
-    pub(in crate::kernels) fn new(curve: &'a Curve, has_slopes: bool, memory: &'a mut [f32]) -> Self {
+    pub(crate) fn new(curve: &'a Curve, has_slopes: bool, memory: &'a mut [f32]) -> Self {
         let program = if has_slopes { &curve.sloped } else { &curve.value };
         if curve.by_hand.cpu.is_some() {
             return Self { curve, registers: Registers::none() };
@@ -27,7 +27,7 @@ impl<'a> Sweep<'a> {
         Self { curve, registers: Registers::new(program, memory) }
     }
 
-    pub(in crate::kernels) fn run(&mut self, z: &mut [f32], slopes: Option<&mut [f32]>) {
+    pub(crate) fn run(&mut self, z: &mut [f32], slopes: Option<&mut [f32]>) {
         if let Some(by_hand) = self.curve.by_hand.cpu {
             return by_hand(z, slopes);
         }

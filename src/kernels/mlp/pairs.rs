@@ -117,7 +117,7 @@ impl PairLoss {
     }
 
     /// Writes its numbers into the uniform.
-    pub(in crate::kernels) fn fill(&self, params: &mut Params) {
+    pub(crate) fn fill(&self, params: &mut Params) {
         let Self { implicit, gamma, chordal, decoded, margin, sign, sign_within, tau, .. } = *self;
         [params.implicit, params.chordal, params.decoded, params.margin] = [implicit, chordal, decoded, margin];
         [params.sign, params.sign_within, params.gamma] = [sign, sign_within, gamma];

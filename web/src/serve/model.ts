@@ -1,5 +1,5 @@
 // A model on a device: predicts, and moves to another device if its own is lost.
-import type * as wasm from "../../pkg/meromorph.js";
+import * as wasm from "../../pkg/meromorph.js";
 import { InputError, shown } from "../errors.js";
 import type { Evaluation, ModelInfo } from "../types.js";
 import type { Parcel, Predicting, RemotePrediction } from "../wire.js";
@@ -32,7 +32,7 @@ export class ServedModel {
   async evaluate(parcel: Parcel): Promise<Evaluation> {
     const { data, source, reading } = plain(parcel);
     const whole = table("evaluate", data, [...this.info.columns, this.info.target]);
-    return this.#used((model) => model.evaluate(whole, source, reading) as Promise<Evaluation>);
+    return this.#used((model) => wasm.evaluate(model, whole, source, reading) as Promise<Evaluation>);
   }
 
   /** Runs `work`. The model is freed after it if it was disposed of meanwhile. */

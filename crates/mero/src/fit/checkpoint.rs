@@ -1,0 +1,154 @@
+//! Checkpoints of long fits: what is computed so far, written now and then, from which the same command goes on.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+use super::super::{console, interrupt};
+use super::log::Log;
+use super::{Answer, Failure};
+use meromorph::fit::Journal;
+use meromorph::internal::host;
+use meromorph::report::counted;
+use meromorph::{Error, Result};
+
+/// The first bytes of the file.
+const MAGIC: &[u8; 24] = b"meromorph fit journal 1\n";
+/// Bytes of a digest.
+const DIGEST: usize = 32;
+/// Older checkpoints that are kept: the newest may be torn.
+const OLDER: usize = 2;
+/// A checkpoint that takes longer is worth a warning.
+const SLOW: Duration = Duration::from_secs(2);
+
+/// Where and how often a fit is saved.
+pub(super) struct Checkpoint {
+    path: PathBuf,
+    every: Duration,
+    /// Of the fit: model, options and data.
+    identity: [u8; DIGEST],
+    last: Instant,
+}
+
+impl Checkpoint {
+    /// A checkpoint of the fit that these texts and data tell from others.
+    pub(super) fn new(path: &Path, every: f64, identity: Sha256) -> Answer<Self> {
+        let every = Duration::try_from_secs_f64(every).map_err(|_| {
+            Failure::usage(format!("checkpoint-every: got {every}, expected a number of seconds from 0"))
+        })?;
+        Ok(Self { path: path.to_owned(), every, identity: identity.finalize().into(), last: Instant::now() })
+    }
+
+    /// The newest whole checkpoint; an empty journal if there is none. Errors if it is of another fit.
+    pub(super) fn load(&self, is_forced: bool) -> Answer<Journal> {
+        let found = (0..=OLDER).map(|age| older(&self.path, age)).filter(|path| host::file_bytes(path).is_some());
+        let mut torn = Vec::new();
+        for path in found {
+            match self.read(&path) {
+                Ok(journal) => {
+                    for (path, error) in torn {
+                        console::complain(&format!("{path}: {error}; an older checkpoint is used"));
+                    }
+                    return Ok(journal);
+                }
+                Err(Damage::Torn(error)) => torn.push((path.display().to_string(), error)),
+                Err(Damage::Foreign) if is_forced => return Ok(Journal::default()),
+                Err(Damage::Foreign) => {
+                    let path = path.display();
+                    return Err(Failure::usage(format!(
+                        "{path}: it is the checkpoint of another fit: expected the same model, options and data; to replace it, use --force"
+                    )));
+                }
+            }
+        }
+        match torn.into_iter().next() {
+            Some((path, error)) if !is_forced => {
+                Err(Failure::usage(format!("{path}: {error}; to replace it, use --force")))
+            }
+            _ => Ok(Journal::default()),
+        }
+    }
+
+    fn read(&self, path: &Path) -> std::result::Result<Journal, Damage> {
+        let bytes = host::read(path).map_err(Damage::Torn)?;
+        let torn = |what: &str| Damage::Torn(Error::new(what));
+        let head = bytes.get(..MAGIC.len()).ok_or_else(|| torn("it is cut short"))?;
+        if head != MAGIC {
+            return Err(torn("it is not a checkpoint of mero fit"));
+        }
+        let body = bytes.len().checked_sub(DIGEST).filter(|&end| end >= MAGIC.len() + DIGEST);
+        let (body, digest) = bytes.split_at(body.ok_or_else(|| torn("it is cut short"))?);
+        if digest != Sha256::digest(body).as_slice() {
+            return Err(torn("its bytes do not match their digest: it is damaged or cut short"));
+        }
+        let (identity, numbers) = body[MAGIC.len()..].split_at(DIGEST);
+        if identity != self.identity {
+            return Err(Damage::Foreign);
+        }
+        let numbers: Vec<f64> = numbers.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
+        Journal::from_numbers(&numbers).map_err(Damage::Torn)
+    }
+
+    /// Saves the journal if it is time; ends the fit, saved, if a stop was requested.
+    pub(super) fn watch(&mut self, journal: &Journal, log: &mut Log) -> Result<()> {
+        let is_stopped = interrupt::is_requested();
+        if is_stopped || self.last.elapsed() >= self.every {
+            let started = Instant::now();
+            let bytes = self.save(journal)?;
+            self.last = Instant::now();
+            let took = self.last - started;
+            log.saved(took, bytes)?;
+            if took > SLOW {
+                let (path, seconds) = (self.path.display(), took.as_secs_f64());
+                console::complain(&format!(
+                    "checkpoint {path} took {seconds:.1} s: a faster disk, or a larger --checkpoint-every, loses less time"
+                ));
+            }
+        }
+        if is_stopped { Err(Error::new("stopped")) } else { Ok(()) }
+    }
+
+    /// Returns the bytes of the file.
+    fn save(&self, journal: &Journal) -> Result<usize> {
+        let mut bytes = [&MAGIC[..], &self.identity].concat();
+        journal.numbers().iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        bytes.extend_from_slice(&Sha256::digest(&bytes));
+        for age in (0..OLDER).rev() {
+            if host::file_bytes(&older(&self.path, age)).is_some() {
+                host::rename(&older(&self.path, age), &older(&self.path, age + 1))?;
+            }
+        }
+        host::write_whole(&self.path, &bytes)?;
+        Ok(bytes.len())
+    }
+
+    /// What to say of a fit that a request stopped.
+    pub(super) fn stopped(&self, journal: &Journal) -> Failure {
+        let (done, path) = (counted(journal.evaluations(), "evaluation"), self.path.display());
+        Failure::Saved(format!("stopped after {done}, saved in {path}: the same command goes on from there"))
+    }
+
+    /// Removes the checkpoints of a fit that is done.
+    pub(super) fn remove(&self) -> Result<()> {
+        let paths = (0..=OLDER).map(|age| older(&self.path, age));
+        paths.filter(|path| host::file_bytes(path).is_some()).try_for_each(|path| host::remove(&path))
+    }
+}
+
+enum Damage {
+    /// It cannot be read.
+    Torn(Error),
+    /// It is of another fit.
+    Foreign,
+}
+
+/// The path of a checkpoint that is so many saves old.
+fn older(path: &Path, age: usize) -> PathBuf {
+    if age == 0 {
+        return path.to_owned();
+    }
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{age}"));
+    PathBuf::from(name)
+}

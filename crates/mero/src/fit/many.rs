@@ -1,0 +1,99 @@
+//! `mero fit` where every free parameter has a value for each group of rows: a table of fits.
+
+use super::{Answer, Args, Failure, say, say_data};
+use meromorph::fit::{Fits, Problem, SmallFit, SolveOptions, Spread, report_many, solve_each};
+use meromorph::internal::host;
+use meromorph::io::csv::{self, Values};
+use meromorph::report::{Table as TextTable, count, counted, figure};
+
+/// Solves the fits, writes them as a table and shows a summary.
+pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, target: &str, source: &str) -> Answer {
+    if args.report.is_some() {
+        return Err(Failure::usage(
+            "report: a page shows one fit, and these are many: expected --out with a table such as fits.csv",
+        ));
+    }
+    let is_table =
+        |path: &std::path::PathBuf| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    if let Some(out) = args.out.as_ref().filter(|out| !is_table(out)) {
+        let out = out.display();
+        return Err(Failure::usage(format!(
+            "out: got {out}, expected a name ending in .csv: many fits are written as a table"
+        )));
+    }
+    if args.device != super::CPU {
+        let device = &args.device;
+        return Err(Failure::usage(format!(
+            "device: got {device}, expected cpu: many fits are solved in batches on the cpu"
+        )));
+    }
+    let started = host::now_ms();
+    let fits = solve_each(problem, options)?;
+    let seconds = (host::now_ms() - started) / 1e3;
+    if let Some(out) = &args.out {
+        host::write_whole(out, &table(&fits))?;
+    }
+    if args.json {
+        say_data(format!("{}\n", report_many(&fits, &args.model, target, seconds)).as_bytes());
+    } else {
+        say(&text(&fits, &args.model, target, source, seconds));
+    }
+    Ok(())
+}
+
+/// A row for each group: levels, values and standard errors, and how the fit ended.
+fn table(fits: &Fits) -> Vec<u8> {
+    let texts = |at: usize| fits.levels.iter().map(|levels| levels[at].clone()).collect::<Vec<String>>();
+    let levels: Vec<Vec<String>> = (0..fits.columns.len()).map(texts).collect();
+    let numbers = |pick: &dyn Fn(&SmallFit) -> f64| -> Vec<f64> {
+        let known = |value: f64| if value.is_finite() { value } else { f64::NAN };
+        fits.fits.iter().map(|fit| fit.as_ref().map_or(f64::NAN, |fit| known(pick(fit)))).collect()
+    };
+    let mut named: Vec<(String, Vec<f64>)> = Vec::new();
+    for (at, name) in fits.parameters.iter().enumerate() {
+        named.push((name.clone(), numbers(&|fit| fit.values[at])));
+        if let Some(place) = fits.free.iter().position(|&free| free == at) {
+            named.push((format!("{name}_stderr"), numbers(&|fit| fit.stderr(place))));
+        }
+    }
+    named.push(("rms_residual".to_owned(), numbers(&|fit| fit.rmse)));
+    named.push(("rows".to_owned(), numbers(&|fit| fit.rows as f64)));
+    let stops: Vec<String> = fits
+        .fits
+        .iter()
+        .map(|fit| match fit {
+            Ok(fit) if fit.stop.is_converged() => "converged".to_owned(),
+            Ok(fit) => format!("not converged: {}", fit.stop.name()),
+            Err(error) => error.to_string(),
+        })
+        .collect();
+    let mut columns: Vec<(&str, Values<'_>)> =
+        fits.columns.iter().zip(&levels).map(|(name, texts)| (name.as_str(), Values::Texts(texts))).collect();
+    columns.extend(named.iter().map(|(name, values)| (name.as_str(), Values::F64(values))));
+    columns.push(("stop", Values::Texts(&stops)));
+    csv::write(&columns)
+}
+
+fn text(fits: &Fits, model: &str, target: &str, source: &str, seconds: f64) -> String {
+    let (all, done) = (fits.fits.len(), fits.converged());
+    let by = fits.columns.join(", ");
+    let mut text = format!("{target} = {model}\n{} of {source}, one for each {by}\n\n", counted(all, "fit"));
+    let mut shown = TextTable::new(["parameter", "least", "5 %", "median", "95 %", "largest", "median standard error"]);
+    for (at, name) in fits.parameters.iter().enumerate() {
+        let Spread { quantiles, stderr } = fits.spread(at);
+        let error = stderr.map_or("–".to_owned(), figure);
+        shown = shown.row([name.clone()].into_iter().chain(quantiles.map(figure)).chain([error]));
+    }
+    text += &shown.text();
+    let rate =
+        if seconds > 0.0 { format!(", {} a second", count((all as f64 / seconds) as u64)) } else { String::new() };
+    text += &format!("\n\n{} of {} converged{rate}\n", count(done as u64), counted(all, "fit"));
+    if let Some((group, error)) =
+        fits.fits.iter().enumerate().find_map(|(group, fit)| Some((group, fit.as_ref().err()?)))
+    {
+        let failed = fits.fits.iter().filter(|fit| fit.is_err()).count();
+        text +=
+            &format!("{} failed; the first, {by} = {}: {error}\n", count(failed as u64), fits.levels[group].join(", "));
+    }
+    text
+}

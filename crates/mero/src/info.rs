@@ -1,0 +1,212 @@
+//! `mero info`: what a model file is, for somebody who got it from a colleague.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::Answer;
+use super::console::{say, say_json};
+use super::predict::load;
+use super::report::{limits, metrics_table, shape_of};
+use meromorph::internal::host;
+use meromorph::io::{CategoryFeature, Feature, NumberFeature, Preparation, Target};
+use meromorph::nn::Layout;
+use meromorph::report::{Table, bytes, count, counted, facts, figure, short};
+use meromorph::train::{Calibration, Model, Provenance, Residuals, StepKind, mean_and_spread};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Model file, or a folder written by `mero export --bundle`
+    model: PathBuf,
+    /// Print only JSON, one object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Answer {
+    let model = load(&args.model)?;
+    let provenance = model.provenance().map_err(|error| error.within(&args.model.display().to_string()))?;
+    if args.json {
+        say_json(&described(args, &model, provenance.as_ref()));
+        return Ok(());
+    }
+    say(&facts(&identity(args, &model)));
+    if let Some(preparation) = &model.preparation {
+        say(&format!("\n{}", column_table(preparation).text()));
+    }
+    match &provenance {
+        Some(provenance) => say(&training(provenance)),
+        None => say("\n  the file does not say how the model was trained"),
+    }
+    Ok(())
+}
+
+fn described(args: &Args, model: &Model, provenance: Option<&Provenance>) -> Value {
+    let features =
+        model.preparation.as_ref().map(|preparation| preparation.features.iter().map(column).collect::<Vec<_>>());
+    let target = model.preparation.as_ref().map(|preparation| match &preparation.target {
+        Target::Regression { name, mean, min, max, .. } | Target::Counts { name, mean, min, max } => {
+            json!({ "name": name, "mean": mean, "min": min, "max": max })
+        }
+        Target::Shares { name, columns, means } => json!({ "name": name, "classes": columns, "means": means }),
+        Target::Classification { name, levels, counts } => json!({ "name": name, "classes": levels, "counts": counts }),
+    });
+    let interval = provenance.and_then(|provenance| provenance.residuals.as_ref());
+    let interval = interval.map(|residuals| json!({ "calibration": residuals.calibration, "rows": residuals.rows() }));
+    json!({
+        "event": "info", "model": args.model, "format": model.format, "engine": model.engine, "bytes": host::file_bytes(&args.model),
+        "task": model.preparation.as_ref().map(|preparation| preparation.target.task().name()), "target": target,
+        "columns": features, "layers": model.spec.layers, "inputs": model.spec.inputs, "parameters": Layout::of(&model.spec).count(),
+        "loss": model.loss.text(), "weights": model.storage, "interval": interval,
+        "training": provenance.map(|provenance| json!({
+            "source": provenance.source, "rows": { "train": provenance.rows[0], "validation": provenance.rows[1], "test": provenance.rows[2] },
+            "dropped": provenance.dropped, "epochs": provenance.epochs, "best_epoch": provenance.best_epoch,
+            "val": provenance.validation, "test": provenance.test, "baseline": provenance.baseline, "folds": provenance.folds,
+            "settings": provenance.settings, "choice": provenance.origin.choice, "fractions": provenance.origin.fractions,
+            "validation_file": provenance.origin.validation_file, "test_file": provenance.origin.test_file,
+        })),
+    })
+}
+
+fn column(feature: &Feature) -> Value {
+    match feature {
+        Feature::Numeric(NumberFeature { name, mean, min, max, impute, .. }) => {
+            json!({ "name": name, "kind": "number", "mean": mean, "min": min, "max": max, "missing": impute })
+        }
+        Feature::Date(date) => {
+            let [from, to] = date.range();
+            let filled = date.elapsed.impute.map(|days| date.text(days));
+            json!({ "name": date.elapsed.name, "kind": "date", "from": from, "to": to, "missing": filled })
+        }
+        Feature::Categorical(CategoryFeature { name, levels, counts, impute, .. }) => {
+            let filled = impute.map(|level| levels.get(level as usize).map_or("own level", String::as_str));
+            json!({ "name": name, "kind": "category", "levels": levels, "counts": counts, "missing": filled })
+        }
+    }
+}
+
+fn identity(args: &Args, model: &Model) -> Vec<(&'static str, String)> {
+    let size = host::file_bytes(&args.model).map_or_else(String::new, |size| format!(", {}", bytes(size)));
+    let mut lines = vec![(
+        "model",
+        format!("{}: format {}, written by {}{size}", args.model.display(), model.format, model.engine),
+    )];
+    match model.preparation.as_ref().map(|preparation| &preparation.target) {
+        Some(Target::Regression { name, min, max, .. }) => {
+            lines.push((
+                "predicts",
+                format!("\"{name}\", a number; in training from {} to {}", figure(*min), figure(*max)),
+            ));
+        }
+        Some(Target::Counts { name, min, max, .. }) => {
+            lines.push((
+                "predicts",
+                format!("the rate of \"{name}\", a count; in training from {} to {}", figure(*min), figure(*max)),
+            ));
+        }
+        Some(Target::Shares { columns, means, .. }) => {
+            let shares =
+                columns.iter().zip(means).map(|(name, mean)| format!("{} ({})", short(name, 24), figure(*mean)));
+            lines.push((
+                "predicts",
+                format!(
+                    "the shares of {} classes, with their means: {}",
+                    columns.len(),
+                    shares.collect::<Vec<_>>().join(", ")
+                ),
+            ));
+        }
+        Some(Target::Classification { name, levels, counts }) => {
+            let classes = listed(levels, counts);
+            lines.push(("predicts", format!("\"{name}\", one of {} classes: {classes}", levels.len())));
+        }
+        None => lines.push(("predicts", "from arrays: it has no column names".into())),
+    }
+    let parameters = counted(Layout::of(&model.spec).count(), "parameter");
+    lines.push(("layers", format!("{}; {parameters} as {}", shape_of(&model.spec), model.storage.name())));
+    if let (Some(head), Some(preparation)) = (model.spec.head(), &model.preparation) {
+        lines.push(("poles", limits(&head.decoding, &preparation.target)));
+    }
+    lines.push(("loss", model.loss.text().to_owned()));
+    lines
+}
+
+/// Texts of a table that are shown at most.
+const SHOWN: usize = 6;
+
+/// The most frequent texts with their counts.
+fn listed(levels: &[String], counts: &[u32]) -> String {
+    let mut order: Vec<usize> = (0..levels.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(counts[at]));
+    let shown =
+        order.iter().take(SHOWN).map(|&at| format!("{} ({})", short(&levels[at], 24), count(u64::from(counts[at]))));
+    let more = levels.len().saturating_sub(SHOWN);
+    shown.chain((more > 0).then(|| format!("{} more", count(more as u64)))).collect::<Vec<_>>().join(", ")
+}
+
+/// A row for each column that a model reads.
+pub(super) fn column_table(preparation: &Preparation) -> Table {
+    let no_value = "no prediction";
+    let row = |feature: &Feature| match feature {
+        Feature::Numeric(NumberFeature { name, min, max, impute, .. }) => {
+            let missing = impute.map_or_else(|| no_value.to_owned(), |value| format!("counts as {}", figure(value)));
+            [short(name, 28), "number".into(), format!("{} to {}", figure(*min), figure(*max)), missing]
+        }
+        Feature::Date(date) => {
+            let missing = date.elapsed.impute.map(|days| format!("counts as {}", date.text(days)));
+            let missing = missing.unwrap_or_else(|| no_value.to_owned());
+            [short(feature.name(), 28), "date".into(), date.range().join(" to "), missing]
+        }
+        Feature::Categorical(CategoryFeature { name, levels, counts, impute, .. }) => {
+            let as_level = |level: &String| format!("counts as {}", short(level, 24));
+            let missing =
+                impute.map(|at| levels.get(at as usize).map_or_else(|| "a level of its own".into(), as_level));
+            [short(name, 28), "category".into(), listed(levels, counts), missing.unwrap_or_else(|| no_value.to_owned())]
+        }
+    };
+    Table::new(["column", "kind", "in training", "missing cell"]).rows(preparation.features.iter().map(row))
+}
+
+fn training(provenance: &Provenance) -> String {
+    let Provenance { source, origin, settings, rows, dropped, epochs, best_epoch, .. } = provenance;
+    let [train, validation, test] = rows.map(|rows| count(rows as u64));
+    let mut lines = vec![
+        ("trained on", source.clone()),
+        (
+            "rows",
+            format!(
+                "{train} for training, {validation} for validation, {test} for testing, {} left out",
+                count(*dropped as u64)
+            ),
+        ),
+    ];
+    let files = [("validation", &origin.validation_file), ("test", &origin.test_file)];
+    lines.extend(files.into_iter().filter_map(|(part, file)| Some((part, format!("rows of {}", file.clone()?)))));
+    let split = [("group", &origin.choice.group), ("time", &origin.choice.time)];
+    lines.extend(
+        split.into_iter().filter_map(|(by, column)| Some(("split by", format!("{by} \"{}\"", column.clone()?)))),
+    );
+    let kept = best_epoch.map_or_else(String::new, |epoch| format!(", kept epoch {epoch}"));
+    lines.push(("epochs", format!("{epochs} of at most {}{kept}", settings.epochs)));
+    let step = settings.step.map_or("", StepKind::name);
+    let step = if step.is_empty() { String::new() } else { format!(", {step} step") };
+    let (name, lr, batch, seed) = (settings.optimizer.name(), settings.lr, settings.batch, settings.seed);
+    lines.push(("settings", format!("{name}, learning rate {}, batch {batch}, seed {seed}{step}", figure(lr))));
+    lines.extend(provenance.residuals.as_ref().map(|residuals| ("intervals", from_what(residuals))));
+    let parts =
+        [("validation", provenance.validation), ("test", provenance.test), ("without inputs", provenance.baseline)];
+    let [mean, spread] = mean_and_spread(&provenance.folds);
+    let is_folded = !provenance.folds.is_empty();
+    let folds = [("mean of folds", is_folded.then_some(mean)), ("± spread", is_folded.then_some(spread))];
+    format!("\n{}\n\n{}", facts(&lines), metrics_table(&[&parts[..], &folds].concat()))
+}
+
+/// What the intervals of predictions come from.
+fn from_what(residuals: &Residuals) -> String {
+    let rows = counted(residuals.rows(), "row");
+    match residuals.calibration {
+        Calibration::Test => format!("from the errors of {rows} for testing"),
+        Calibration::Validation => format!("from the errors of {rows} for validation, which chose the best epoch"),
+        Calibration::Folds => format!("from the errors of {rows}, each by the fold that held it out"),
+    }
+}

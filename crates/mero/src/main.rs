@@ -1,0 +1,257 @@
+//! The command `mero`: each subcommand parses its arguments and files, calls one module of the engine and prints the result.
+
+mod args;
+mod bench;
+mod color;
+mod completions;
+mod config;
+mod console;
+mod curve;
+mod demo;
+mod devices;
+mod doctor;
+mod eval;
+mod examine;
+mod experiment;
+mod export;
+mod fit;
+mod flags;
+mod folds;
+mod info;
+mod interrupt;
+mod line;
+mod man;
+mod page;
+mod plan;
+mod plot;
+mod predict;
+mod printable;
+mod profile;
+mod progress;
+mod replace;
+mod report;
+mod serve;
+mod session;
+mod sizes;
+mod tensorboard;
+mod train;
+mod web;
+mod xpcs;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use serde_json::json;
+
+use line::Line;
+use meromorph::error::{Error, ErrorKind};
+
+/// Trains and runs models, on any GPU and on plain CPUs
+#[derive(Parser)]
+#[command(name = "mero", bin_name = "mero", version, max_term_width = 110)]
+struct Cli {
+    #[command(flatten)]
+    general: General,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Every command")]
+struct General {
+    /// File with options of the command, by their long names: epochs = 100, hidden = [64, 64]. Options of the command line win
+    #[arg(long, global = true, value_name = "TOML")]
+    config: Option<PathBuf>,
+    /// Colours in help and messages; auto has them on a terminal, unless NO_COLOR is set or TERM is dumb
+    #[arg(long, global = true, default_value = "auto", value_name = "WHEN")]
+    color: color::Color,
+    /// Show no progress on a terminal
+    #[arg(short, long, global = true)]
+    quiet: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Train on a table: split it, fit a model, stop early by validation, report on held-out test rows
+    Train(Box<train::Args>),
+    /// Train on a built-in data set, as a first look and a reference
+    Demo(Box<demo::Args>),
+    /// Fit a formula to columns of a table: parameters with standard errors and intervals
+    Fit(Box<fit::Args>),
+    /// Fit two-time correlations of X-ray scattering (XPCS): a sample that diffuses, at rest or in a shear flow
+    Xpcs(Box<xpcs::Args>),
+    /// Predict every row of a table with a trained model
+    Predict(predict::Args),
+    /// Measure a trained model on a table with the target column
+    Eval(eval::Args),
+    /// Check a model on a table: gradients, stability, memory, speed by batch, and what to change
+    Doctor(doctor::Args),
+    /// Show what a model file is: task, columns, layers, how it was trained and how well it did
+    Info(info::Args),
+    /// Write a trained model in other formats: a bundle, ONNX, narrower weights, a page, an npm package
+    Export(Box<export::Args>),
+    /// List the devices of this machine
+    Devices(devices::Args),
+    /// Show the launches, memory traffic and operations of one training step without running it
+    Plan(Box<plan::Args>),
+    /// Run training steps and show where their time goes: by launch, kernel, layer and op, against what the device can do
+    Profile(Box<profile::Args>),
+    /// Compare methods on a domain with poles, over several seeds
+    Experiment(experiment::Args),
+    /// Serve the demo site to the browsers of this machine
+    Serve(serve::Args),
+    /// Measure the speed of a training step or of a matrix product
+    Bench(bench::Args),
+    /// Print a script that completes commands and options in a shell
+    Completions(completions::Args),
+    /// Print the manual page, or write the pages of all commands
+    Man(man::Args),
+}
+
+impl Command {
+    fn run(&self) -> (&'static str, Answer) {
+        match self {
+            Self::Train(args) => ("train", train::run(args)),
+            Self::Demo(args) => ("demo", demo::run(args)),
+            Self::Fit(args) => ("fit", fit::run(args)),
+            Self::Xpcs(args) => ("xpcs", xpcs::run(args)),
+            Self::Predict(args) => ("predict", predict::run(args)),
+            Self::Eval(args) => ("eval", eval::run(args)),
+            Self::Doctor(args) => ("doctor", doctor::run(args)),
+            Self::Info(args) => ("info", info::run(args)),
+            Self::Export(args) => ("export", export::run(args)),
+            Self::Devices(args) => {
+                devices::run(args);
+                ("devices", Ok(()))
+            }
+            Self::Plan(args) => ("plan", plan::run(args)),
+            Self::Profile(args) => ("profile", profile::run(args)),
+            Self::Experiment(args) => ("experiment", experiment::run(args)),
+            Self::Serve(args) => ("serve", serve::run(args)),
+            Self::Bench(args) => ("bench", bench::run(args)),
+            Self::Completions(args) => ("completions", completions::run(args)),
+            Self::Man(args) => ("man", man::run(args)),
+        }
+    }
+}
+
+/// The result of a command or of a part of one.
+type Answer<T = ()> = Result<T, Failure>;
+
+/// Why a command ended without its result.
+enum Failure {
+    /// The kind of the error gives the exit code.
+    Error(Error),
+    /// The command line cannot be parsed.
+    Parse(String),
+    /// The user stopped a run; the message says what was saved.
+    Interrupted(String),
+    /// A run was stopped and saved, so that the same command goes on with it.
+    Saved(String),
+}
+
+impl Failure {
+    /// Wrong options; clap exits with the same code.
+    const USAGE: u8 = 2;
+    /// 128 + SIGINT, the convention of shells.
+    const INTERRUPTED: u8 = 130;
+    /// EX_TEMPFAIL of sysexits.h: try again. Schedulers can queue the command again on it.
+    const SAVED: u8 = 75;
+
+    fn usage(message: impl Into<String>) -> Self {
+        Self::Error(Error::usage(message))
+    }
+
+    /// The message on standard error, the exit code, and who can do something about it.
+    fn report(self) -> (String, u8, &'static str) {
+        match self {
+            Self::Error(error) => {
+                let code = if error.kind() == ErrorKind::Usage { Self::USAGE } else { 1 };
+                (error.to_string(), code, error.kind().name())
+            }
+            Self::Parse(message) => (message, Self::USAGE, ErrorKind::Usage.name()),
+            Self::Interrupted(message) => (message, Self::INTERRUPTED, "interrupted"),
+            Self::Saved(message) => (message, Self::SAVED, "saved"),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+/// Runs the command line of this process. Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and saved, 130 interrupted.
+fn main() -> ExitCode {
+    quiet_drivers();
+    let line = Line::of(std::env::args_os());
+    color::choose(line.value("color").as_deref());
+    let is_json = line.has("json");
+    let (name, answer) = run(line, is_json);
+    // The error of the command itself comes first.
+    let answer = answer.and(console::finish_output().map_err(Failure::from));
+    let Err(failure) = answer else { return ExitCode::SUCCESS };
+    // What clap says of the command line starts without the command's name.
+    let prefix =
+        if matches!(failure, Failure::Parse(_)) || name.is_empty() { String::new() } else { format!("{name}: ") };
+    let (message, code, kind) = failure.report();
+    // Some messages already start with the command's name.
+    let message = message.strip_prefix(&prefix).unwrap_or(&message);
+    if is_json {
+        console::say_json(&json!({ "event": "error", "where": name, "kind": kind, "message": message }));
+        // If this cannot be written either, the message on standard error remains.
+        let _ = console::finish_output();
+    }
+    console::complain_of(&format!("{prefix}{message}"));
+    ExitCode::from(code)
+}
+
+/// The name of the command, empty if there is none, and its result.
+fn run(line: Line, is_json: bool) -> (String, Answer) {
+    let root = parser();
+    let named = line.command(&root);
+    let name = named.name.clone();
+    let (words, from_file) = match config::merged(&line, &named) {
+        Ok(merged) => merged,
+        Err(error) => return (name, Err(error.into())),
+    };
+    let (name, answer) = parsed(words, name, is_json, &root);
+    match from_file {
+        Some(options) => (name.clone(), answer.map_err(|failure| options.blame(failure, &name))),
+        None => (name, answer),
+    }
+}
+
+/// Parses the words, whose command is `name`, and runs the command.
+fn parsed(words: Vec<OsString>, name: String, is_json: bool, root: &clap::Command) -> (String, Answer) {
+    match Cli::try_parse_from(&words) {
+        Ok(Cli { general, command }) => {
+            progress::want(!is_json && !general.quiet);
+            let (name, answer) = command.run();
+            (name.to_owned(), answer)
+        }
+        Err(error) if !error.use_stderr() => {
+            let text = error.render();
+            console::say_help(&if color::is_on(&io::stdout()) { text.ansi().to_string() } else { text.to_string() });
+            (name, Ok(()))
+        }
+        Err(error) => (name, Err(Failure::Parse(line::message(&error, root, &words)))),
+    }
+}
+
+/// The parser of the command line.
+fn parser() -> clap::Command {
+    Cli::command()
+}
+
+/// Disables Mesa's layer for device selection: it prints errors where there is no desktop, and the engine selects the device itself.
+#[allow(unsafe_code, reason = "an environment variable is set before any thread is started")]
+fn quiet_drivers() {
+    // SAFETY: the first thing the process does; no other thread can be reading the environment.
+    unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+}

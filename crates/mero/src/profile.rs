@@ -1,0 +1,124 @@
+//! `mero profile`: where the time and the memory of training steps go.
+
+mod json;
+mod page;
+mod text;
+
+use std::path::PathBuf;
+
+use pollster::block_on;
+
+use super::args::{Hardware, check_outs, check_page, choose_geometry};
+use super::console::{say, say_json};
+use super::progress::Progress;
+use super::sizes::Sizes;
+use super::{Answer, Failure};
+use meromorph::internal::host;
+use meromorph::profile::{Ceilings, MemoryProfile, StepProfile, trace};
+use meromorph::train::Trainer;
+use meromorph::{Device, Result};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    sizes: Sizes,
+    /// Steps in a window; by default, as many as take about a fifth of a second
+    #[arg(long, value_name = "N")]
+    steps: Option<usize>,
+    /// Windows in which launches are measured, each next to one in which they are not; the median one is shown
+    #[arg(long, default_value_t = 9, value_name = "N")]
+    windows: usize,
+    /// Show also what the device's memory holds, and look for leaks
+    #[arg(long)]
+    memory: bool,
+    /// File for a trace of the first steps, for ui.perfetto.dev or chrome://tracing
+    #[arg(long, value_name = "JSON")]
+    trace: Option<PathBuf>,
+    /// File for a page with charts
+    #[arg(long, value_name = "HTML")]
+    page: Option<PathBuf>,
+    #[command(flatten)]
+    hardware: Hardware,
+    /// Print only JSON, one object
+    #[arg(long)]
+    json: bool,
+}
+
+/// More steps or windows than anyone can wait for.
+const MOST: usize = 1_000_000;
+/// Marks in the profile of the memory after the set-up, with steps in between.
+const MARKS: usize = 8;
+
+/// Everything that is shown.
+struct Findings {
+    trainer: Trainer,
+    profile: StepProfile,
+    ceilings: Ceilings,
+    memory: Option<MemoryProfile>,
+}
+
+pub(super) fn run(args: &Args) -> Answer {
+    for (name, got) in [("steps", args.steps), ("windows", Some(args.windows))] {
+        if let Some(got) = got.filter(|got| !(1..=MOST).contains(got)) {
+            return Err(Failure::usage(format!("{name}: got {got}, expected a whole number from 1 to {MOST}")));
+        }
+    }
+    let table = args.sizes.file().map(|file| ("table", file.as_path()));
+    check_outs(&[("trace", args.trace.as_deref()), ("page", args.page.as_deref())], table.as_slice())?;
+    check_page(args.page.as_deref())?;
+    args.hardware.check()?;
+    let (data, spec, settings) = args.sizes.run(wave)?;
+    let device = args.hardware.open_timed()?;
+    let memory = args.memory.then(|| MemoryProfile::of(&device));
+    let mut trainer = Trainer::new(&device, spec, settings, data)?;
+    choose_geometry(&mut trainer, &args.hardware)?;
+    trainer.prepare()?;
+    if let Some(memory) = &memory {
+        marked(memory, &mut trainer)?;
+    }
+    let profile = {
+        let _progress = Progress::open("measuring steps");
+        block_on(StepProfile::of(&mut trainer, args.steps, args.windows))?
+    };
+    // Measuring the device takes memory that a step does not.
+    if let Some(memory) = &memory {
+        memory.end();
+    }
+    let ceilings = measured(&device)?;
+    let findings = Findings { trainer, profile, ceilings, memory };
+    if let Some(out) = &args.trace {
+        let info = device.info();
+        let trace = trace(&findings.profile, &format!("{} ({})", info.device, info.name));
+        host::write_whole(out, format!("{trace}\n").as_bytes())?;
+    }
+    if let Some(out) = &args.page {
+        host::write_whole(out, page::page(&findings).html().as_bytes())?;
+    }
+    if args.json {
+        say_json(&json::report(&findings));
+    } else {
+        say(&text::report(&findings));
+    }
+    Ok(())
+}
+
+/// Rows without a table: values between -1 and 1 that do not repeat soon.
+fn wave(at: usize) -> f32 {
+    (at as f32 * 0.7).sin()
+}
+
+/// Runs steps, and marks the memory before, after the set-up and in between.
+fn marked(memory: &MemoryProfile, trainer: &mut Trainer) -> Result<()> {
+    memory.mark("set up");
+    for mark in 1..=MARKS {
+        trainer.advance(1)?;
+        block_on(trainer.batch_losses())?;
+        memory.mark(format!("step {mark}"));
+    }
+    Ok(())
+}
+
+fn measured(device: &Device) -> Result<Ceilings> {
+    let _progress = Progress::open("measuring the device");
+    block_on(Ceilings::measure(device))
+}

@@ -1,5 +1,0 @@
-//! The `mero` binary.
-
-fn main() -> std::process::ExitCode {
-    meromorph::cli::main()
-}

@@ -1,0 +1,208 @@
+//! A trained model for JavaScript: its description, predictions and file.
+#![cfg(target_arch = "wasm32")]
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use js_sys::{Array, Float64Array, Uint8Array, Uint32Array};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use meromorph::Device;
+use meromorph::error::{Error, Result, listed};
+use meromorph::io::{Feature, Format, Note, NoteKind, NumberFeature, Preparation, Table, Unknown};
+use meromorph::loss::Link;
+use meromorph::nn::Layout;
+use meromorph::train::{self, Noted, Precision, PredictOptions, Prediction, Ready};
+use meromorph_web_values::{Answer, get, object, set, show, strings, thrown};
+
+/// How a part of the browser build reads what is to be predicted.
+#[derive(Clone, Copy)]
+pub struct Reading {
+    /// How the numbers of a table are written, from the option `reading` of the named call.
+    pub format: fn(&str, &JsValue) -> Result<Format>,
+    /// The table in a value, named after its source.
+    pub rows: fn(&JsValue, &str, &Format, &Preparation) -> Result<Table>,
+}
+
+/// A trained model.
+#[wasm_bindgen]
+pub struct Model {
+    device: Device,
+    model: Rc<train::Model>,
+    reading: Reading,
+    /// Made by the first prediction.
+    ready: OnceCell<Ready>,
+}
+
+impl Model {
+    /// The model on a device.
+    pub fn new(device: &Device, model: train::Model, reading: Reading) -> Self {
+        Self { device: device.clone(), model: Rc::new(model), reading, ready: OnceCell::new() }
+    }
+
+    /// The device that predicts.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The engine's model.
+    pub fn model(&self) -> &Rc<train::Model> {
+        &self.model
+    }
+
+    fn ready(&self) -> Result<&Ready> {
+        if let Some(ready) = self.ready.get() {
+            return Ok(ready);
+        }
+        let ready = Ready::new(self.model.clone(), &self.device)?;
+        Ok(self.ready.get_or_init(|| ready))
+    }
+
+    /// Predictions, with what was noticed.
+    async fn noted(&self, x: &JsValue, source: &str, options: &JsValue) -> Result<Noted> {
+        let preparation = self.model.preparation()?;
+        let format = (self.reading.format)("predict", &get(options, "reading"))?;
+        let options = PredictOptions {
+            precision: named("precision", &get(options, "precision"), &Precision::ALL)?,
+            unknown: named("unknown", &get(options, "unknown"), &Unknown::ALL)?,
+            ..PredictOptions::default()
+        };
+        let table = (self.reading.rows)(x, source, &format, preparation)?;
+        self.ready()?.predict(&table, options).await
+    }
+}
+
+#[wasm_bindgen]
+impl Model {
+    /// The description of the model, as an object.
+    pub fn info(&self) -> Answer {
+        let preparation = self.model.preparation().map_err(thrown)?;
+        let target = &preparation.target;
+        Ok(object([
+            ("task", target.task().name().into()),
+            ("target", target.name().into()),
+            ("columns", strings(preparation.names())),
+            ("classes", strings(target.levels().iter().map(String::as_str))),
+            ("inputs", preparation.features.iter().map(input).collect::<Array>().into()),
+            ("parameters", (Layout::of(&self.model.spec).count() as f64).into()),
+        ]))
+    }
+
+    /// Predicts every row: `{ value }` of numbers, with `deviation` if the model predicts standard deviations, `{ value, probability, probabilities }` of classes, the last [rows, classes], or for a
+    /// model with poles `{ value, bottom, gap, fault }`, with flags 1 where there is no value, where it is near a pole, and at numerical
+    /// faults. A row without a prediction has NaN or null. What was noticed about cells is in `noteRows`, `noteColumns` and `noteKinds` (0:
+    /// outside the training range, 1: unseen, 2: unusable, 3: filled in), and the reasons for kind 2 in `noteTexts`. `options` may hold
+    /// `precision`, `unknown` and `reading`.
+    pub async fn predict(&self, x: JsValue, source: String, options: JsValue) -> Answer {
+        let Noted { predictions, notes, probabilities } = self.noted(&x, &source, &options).await.map_err(thrown)?;
+        let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));
+        let (mut deviations, mut flags) = (Vec::new(), [const { Vec::new() }; 3]);
+        let has_poles = self.model.spec.head().is_some();
+        for prediction in &predictions {
+            match prediction {
+                Prediction::None => {
+                    names.extend([JsValue::NULL]);
+                    values.push(f64::NAN);
+                    deviations.push(f64::NAN);
+                    if has_poles {
+                        flags.iter_mut().zip([1, 0, 1]).for_each(|(flags, flag)| flags.push(flag));
+                    }
+                }
+                Prediction::Number(value) => values.push(*value),
+                Prediction::Normal { mean, deviation } => {
+                    values.push(*mean);
+                    deviations.push(*deviation);
+                }
+                Prediction::Decoded { value, is_gap, is_fault } => {
+                    values.push(value.unwrap_or(0.0));
+                    for (flags, is_set) in flags.iter_mut().zip([value.is_none(), *is_gap, *is_fault]) {
+                        flags.push(u8::from(is_set));
+                    }
+                }
+                Prediction::Class { name, probability } => {
+                    names.extend([JsValue::from_str(name)]);
+                    values.push(*probability);
+                }
+            }
+        }
+        let values = JsValue::from(Float64Array::from(values.as_slice()));
+        let answer = noted(&notes);
+        if self.model.preparation().map_err(thrown)?.target.levels().is_empty() {
+            set(&answer, "value", &values);
+        } else {
+            set(&answer, "value", &names);
+            set(&answer, "probability", &values);
+            set(&answer, "probabilities", &Float64Array::from(probabilities.as_slice()));
+        }
+        if self.model.loss.link() == Link::Normal {
+            set(&answer, "deviation", &Float64Array::from(deviations.as_slice()));
+        }
+        if has_poles {
+            for (name, flags) in ["bottom", "gap", "fault"].into_iter().zip(flags) {
+                set(&answer, name, &Uint8Array::from(flags.as_slice()));
+            }
+        }
+        Ok(answer)
+    }
+
+    /// The bytes of the model file.
+    pub fn save(&self) -> Answer<Uint8Array> {
+        Ok(Uint8Array::from(self.model.save().map_err(thrown)?.as_slice()))
+    }
+}
+
+/// The value of an option by its name; the default if unset.
+fn named<T: Copy + Default>(option: &str, given: &JsValue, all: &[(&'static str, T)]) -> Result<T> {
+    if given.is_undefined() || given.is_null() {
+        return Ok(T::default());
+    }
+    let found = all.iter().find(|(name, _)| given.as_string().as_deref() == Some(name));
+    let wrong = || {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        Error::usage(format!("predict: {option} is {}, wanted one of {}", show(given), listed(&names)))
+    };
+    found.map(|(_, value)| *value).ok_or_else(wrong)
+}
+
+/// An object with what was noticed about cells.
+fn noted(notes: &[Note]) -> JsValue {
+    let rows: Vec<u32> = notes.iter().map(|note| note.row as u32).collect();
+    let columns: Vec<u32> = notes.iter().map(|note| note.feature as u32).collect();
+    let (mut kinds, mut texts) = (Vec::with_capacity(notes.len()), Vec::new());
+    for note in notes {
+        kinds.push(match &note.kind {
+            NoteKind::Outside => 0,
+            NoteKind::Unseen(_) => 1,
+            NoteKind::Unusable(why) => {
+                texts.push(why.as_str());
+                2
+            }
+            NoteKind::Filled => 3,
+        });
+    }
+    object([
+        ("noteRows", Uint32Array::from(rows.as_slice()).into()),
+        ("noteColumns", Uint32Array::from(columns.as_slice()).into()),
+        ("noteKinds", Uint8Array::from(kinds.as_slice()).into()),
+        ("noteTexts", strings(texts)),
+    ])
+}
+
+/// Statistics of a column over the training rows: `{ name, min, max, mean }` of numbers, `{ name, levels }` of a category, `{ name, from, to }`
+/// of dates.
+fn input(feature: &Feature) -> JsValue {
+    let name = ("name", JsValue::from(feature.name()));
+    match feature {
+        Feature::Numeric(NumberFeature { min, max, mean, .. }) => {
+            object([name, ("min", (*min).into()), ("max", (*max).into()), ("mean", (*mean).into())])
+        }
+        Feature::Categorical(category) => {
+            object([name, ("levels", strings(category.levels.iter().map(String::as_str)))])
+        }
+        Feature::Date(date) => {
+            let [from, to] = date.range();
+            object([name, ("from", from.into()), ("to", to.into())])
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! The JavaScript interface of exported pages and packages: one model that only predicts, on the cpu.
+#![cfg(target_arch = "wasm32")]
+
+mod columns;
+
+use js_sys::Array;
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+pub use meromorph_web_model::Model;
+pub use meromorph_web_values::on_panic;
+
+use columns::rows_or_columns;
+use meromorph::error::{Error, Result};
+use meromorph::io::{Format, read_plain};
+use meromorph::{Device, train};
+use meromorph_web_model::Reading;
+use meromorph_web_values::rows::{TABLE, bytes};
+use meromorph_web_values::{Answer, get, object, show, strings, thrown};
+
+const READING: Reading = Reading { format: format_of, rows: rows_or_columns };
+
+/// Pages say how the numbers of a table are written: `{ decimal, thousands }`.
+fn format_of(call: &str, reading: &JsValue) -> Result<Format> {
+    let mut format = Format { thousands: get(reading, "thousands").as_string(), ..Format::default() };
+    if let Some(decimal) = get(reading, "decimal").as_string() {
+        format.decimal = decimal;
+    }
+    format.check().map_err(|error| error.within(call))?;
+    Ok(format)
+}
+
+/// The model in the bytes of a file named `source`.
+#[wasm_bindgen]
+pub fn load(data: &JsValue, source: &str) -> Answer<Model> {
+    let load = || {
+        let data = bytes(data).filter(|_| !data.is_string());
+        let data = data.ok_or_else(|| Error::usage("load: wanted the bytes of a model file as a Uint8Array"))?;
+        Ok(Model::new(&Device::cpu(1), train::Model::load(&data, source)?, READING))
+    };
+    load().map_err(thrown)
+}
+
+/// The first rows of a table as text: `{ rows, columns, cells: [[text, …], …] }`, where `rows` counts all rows of the table. `reading` is that of
+/// `predict`.
+#[wasm_bindgen]
+pub fn preview(data: &JsValue, source: &str, count: usize, reading: &JsValue) -> Answer {
+    let read = || {
+        let data = bytes(data).ok_or_else(|| Error::new(format!("preview: data is {}, {TABLE}", show(data))))?;
+        read_plain(&data, source, &format_of("preview", reading)?)
+    };
+    let table = read().map_err(thrown)?;
+    let cells = (0..count.min(table.rows())).map(|row| {
+        let texts: Vec<_> = table.columns().iter().map(|column| column.cells.text(row).unwrap_or_default()).collect();
+        strings(texts.iter().map(AsRef::as_ref))
+    });
+    Ok(object([
+        ("rows", (table.rows() as f64).into()),
+        ("columns", strings(table.names())),
+        ("cells", cells.collect::<Array>().into()),
+    ]))
+}

@@ -1,0 +1,44 @@
+//! Tables and rows to predict, from JavaScript values.
+
+use js_sys::{Array, ArrayBuffer, Float64Array, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+
+use super::{get, wanted_numbers};
+use meromorph::error::Result;
+use meromorph::io::{Format, Preparation, Table, read_plain};
+
+/// A table's bytes, or a table of numbers, or numbers in the order of the model's columns.
+pub fn rows(x: &JsValue, source: &str, format: &Format, preparation: &Preparation) -> Result<Table> {
+    if let Some(bytes) = bytes(x) {
+        return read_plain(&bytes, source, format);
+    }
+    if let Some(table) = matrix(x, source) {
+        return table;
+    }
+    let wanted = format!("a Float32Array, an array of numbers or {}", &TABLE[7..]);
+    let values = wanted_numbers("predict: x", x, &wanted)?;
+    let names: Vec<String> = preparation.names().map(str::to_owned).collect();
+    Table::from_matrix("predict", &names, &values)
+}
+
+/// The bytes of a `Uint8Array` or `ArrayBuffer`, or of a string as UTF-8; `None` for other values.
+pub fn bytes(value: &JsValue) -> Option<Vec<u8>> {
+    if let Some(text) = value.as_string() {
+        return Some(text.into_bytes());
+    }
+    if let Some(array) = value.dyn_ref::<Uint8Array>() {
+        return Some(array.to_vec());
+    }
+    value.dyn_ref::<ArrayBuffer>().map(|buffer| Uint8Array::new(buffer).to_vec())
+}
+
+/// A table of numbers `{ names, values }`, with values [rows, names]; `None` for other values.
+pub fn matrix(data: &JsValue, source: &str) -> Option<Result<Table>> {
+    let (names, values) = (get(data, "names"), get(data, "values"));
+    let values = values.dyn_ref::<Float64Array>()?;
+    let names: Vec<String> = Array::from(&names).iter().filter_map(|name| name.as_string()).collect();
+    Some(Table::from_matrix(source, &names, &values.to_vec()))
+}
+
+/// The expected forms of a table, for messages.
+pub const TABLE: &str = "wanted a table (text, bytes, a file, a URL, rows or columns)";
