@@ -35,10 +35,11 @@ pub mod internal {
     pub mod host;
     pub mod json;
     pub mod kernels;
+    pub mod math;
     pub mod simd;
 }
 
-use internal::{host, json, kernels, simd};
+use internal::{host, json, kernels, math, simd};
 
 /// What most programs use: `use meromorph::prelude::*;`.
 ///

@@ -3,7 +3,7 @@
 
 use meromorph::autograd::Var;
 use meromorph::compress::{Bits, Compressor, Count, Cutoff, Message, Method, Rounding};
-use meromorph::internal::host::splitmix::{STEP, mixed};
+use meromorph::internal::math::splitmix::{STEP, mixed};
 use meromorph::tensor::Tensor;
 use meromorph::{Device, Result, ops};
 use pollster::block_on;

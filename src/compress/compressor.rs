@@ -8,7 +8,7 @@ use super::message::{Encoding, Message, checked_length};
 use super::method::{Cutoff, Method, Rounding};
 use super::{saved, select};
 use crate::error::{Error, Result};
-use crate::host::splitmix::{STEP, mixed};
+use crate::math::splitmix::{STEP, mixed};
 
 /// Makes messages of gradients and keeps a residual for each name.
 ///

@@ -1,6 +1,6 @@
 //! Which values of a gradient are sent: exactly the k largest magnitudes, or those above a cutoff.
 
-use crate::host::splitmix::{STEP, mixed};
+use crate::math::splitmix::{STEP, mixed};
 
 /// Orders values by magnitude, equal ones by place, the first one highest. Bits of magnitudes are ordered like magnitudes.
 fn key(place: usize, value: f32) -> u64 {

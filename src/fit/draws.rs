@@ -2,7 +2,7 @@
 
 use super::problem::Problem;
 use crate::error::Result;
-use crate::host::splitmix::{STEP, mixed};
+use crate::math::splitmix::{STEP, mixed};
 
 /// Ranges of the data that draws are taken from.
 pub(super) struct Draws {

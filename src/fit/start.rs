@@ -15,7 +15,8 @@ use super::problem::Problem;
 use super::solve::{Global, Search, SolveOptions};
 use super::sums::{Bad, Normal, Objective, Sums};
 use crate::error::{Error, Result};
-use crate::host::{ThreadPool, quantile_of_sorted};
+use crate::host::ThreadPool;
+use crate::math::quantile_of_sorted;
 
 /// Rows that the draws are compared on, at most.
 pub(super) const ROWS: usize = 1_000;

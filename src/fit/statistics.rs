@@ -7,7 +7,8 @@ use super::loss::RobustLoss;
 use super::pieces;
 use super::problem::Problem;
 use crate::error::Result;
-use crate::host::{ThreadPool, normal_reach, student_reach};
+use crate::host::ThreadPool;
+use crate::math::{normal_reach, student_reach};
 
 /// Measures of a whole fit.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -218,7 +218,7 @@ fn dots<const N: usize>(a: &[f64], b: [&[f64]; N]) -> [f64; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::splitmix::{STEP, mixed};
+    use crate::math::splitmix::{STEP, mixed};
 
     #[test]
     fn merged_parts_have_the_triangle_of_the_whole() {

@@ -180,12 +180,12 @@ fn open_fifo(path: &Path) -> io::Result<File> {
 
 /// Reads some bytes from `at` on. Threads can share the file: each call has its own place.
 #[cfg(unix)]
-pub(super) fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+pub(crate) fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, into, at)
 }
 
 #[cfg(not(unix))]
-pub(super) fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
+pub(crate) fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, into, at)
 }
 
@@ -230,7 +230,7 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
 
 /// Removes temporary files and folders of processes that were killed: those that nobody has locked. A nameless file (`O_TMPFILE`) would leave nothing behind, but
 /// can only get the name of a file that does not exist.
-pub(super) fn sweep(folder: &Path) {
+pub(crate) fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let (name, path) = (entry.file_name(), entry.path());
         let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
@@ -245,9 +245,9 @@ pub(super) fn sweep(folder: &Path) {
 }
 
 /// The start of the name of every temporary file; see `folders.rs` for folders.
-pub(super) const PREFIX: &str = ".meromorph-";
+pub(crate) const PREFIX: &str = ".meromorph-";
 
-pub(super) fn folder_of(path: &Path) -> PathBuf {
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
         _ => PathBuf::from("."),
@@ -271,7 +271,7 @@ fn builder() -> tempfile::Builder<'static, 'static> {
 }
 
 /// A rename is durable only once the folder is synced. Some file systems cannot sync a folder; the file is complete anyway.
-pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
         let _ = File::open(folder)?.sync_all();
     }

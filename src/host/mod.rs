@@ -16,13 +16,10 @@ mod memory;
 #[cfg(not(target_arch = "wasm32"))]
 mod native;
 mod number;
-mod quantile;
 #[cfg(not(target_arch = "wasm32"))]
 mod range_file;
 #[cfg(not(target_arch = "wasm32"))]
 mod slurm;
-pub mod splitmix;
-mod student;
 #[cfg(not(target_arch = "wasm32"))]
 mod thread_pool;
 #[cfg(target_arch = "wasm32")]
@@ -47,10 +44,10 @@ pub use memory::{MemoryLimit, claim, memory_bytes, memory_limit, release};
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
 pub use number::{DOUBLES, Number, SINGLES, gib, number, parse_number, parse_plain};
-pub use quantile::{mean, quantile_of_sorted};
+
 #[cfg(not(target_arch = "wasm32"))]
 pub use range_file::{RangeFile, RangeReader, Spool};
-pub use student::{normal_reach, student_reach};
+
 pub use thread_pool::ThreadPool;
 #[cfg(target_arch = "wasm32")]
 pub use thread_pool::{Share, sharing};

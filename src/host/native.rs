@@ -78,12 +78,12 @@ pub fn smaller<S: pulp::Simd>(simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
 }
 
 /// The number nearest to a decimal text.
-pub(super) fn nearest_number(text: &str) -> f64 {
+pub(crate) fn nearest_number(text: &str) -> f64 {
     text.parse().unwrap_or(f64::NAN)
 }
 
 /// The shortest text of a finite number of at least 0 that reads back as it, as a 32-bit one if it `is_single`: `1.5e-7`.
-pub(super) fn shortest(value: f64, is_single: bool) -> String {
+pub(crate) fn shortest(value: f64, is_single: bool) -> String {
     if is_single { format!("{:e}", value as f32) } else { format!("{value:e}") }
 }
 

@@ -1,14 +1,14 @@
 //! What the batch system SLURM allocated to this job, by the environment variables that it sets.
 
 /// Threads that a task may use. `variable` looks up an environment variable.
-pub(super) fn threads(variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
+pub(crate) fn threads(variable: impl Fn(&str) -> Option<String>) -> Option<usize> {
     let count = variable("SLURM_CPUS_PER_TASK")?.trim().parse().ok()?;
     (count > 0).then_some(count)
 }
 
 /// Four fifths of the memory that is allocated on this node: by convention a job leaves the rest to its launcher, its libraries and the page cache.
 /// `None` if the job gets all memory of the node, which SLURM writes as 0.
-pub(super) fn memory(variable: impl Fn(&str) -> Option<String>) -> Option<u64> {
+pub(crate) fn memory(variable: impl Fn(&str) -> Option<String>) -> Option<u64> {
     let bytes = |name: &str| size(&variable(name)?).filter(|bytes| *bytes > 0);
     let of_processors = || {
         let counts = ["SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE"].map(&variable).into_iter().flatten();

@@ -122,7 +122,7 @@ pub fn smaller<S: pulp::Simd>(_simd: S, high: S::f32s, x: S::f32s) -> S::f32s {
 }
 
 /// The number nearest to a decimal text.
-pub(super) fn nearest_number(text: &str) -> f64 {
+pub(crate) fn nearest_number(text: &str) -> f64 {
     js_sys::parse_float(text)
 }
 
@@ -134,7 +134,7 @@ extern "C" {
 }
 
 /// The shortest text of a finite number of at least 0 that reads back as it; see the native twin.
-pub(super) fn shortest(value: f64, is_single: bool) -> String {
+pub(crate) fn shortest(value: f64, is_single: bool) -> String {
     let reads_back = |text: &String| {
         let read = js_sys::parse_float(text);
         if is_single { read as f32 == value as f32 } else { read == value }

@@ -72,7 +72,7 @@ impl Format {
 
     /// What a cell means; spaces around it are ignored.
     #[inline]
-    pub(super) fn meaning(&self, cell: &[u8]) -> Meaning {
+    pub(crate) fn meaning(&self, cell: &[u8]) -> Meaning {
         let cell = cell.trim_ascii();
         let is_usual = self.decimal == "." && self.thousands.is_none() && self.missing.is_empty();
         if let Some(value) = host::parse_plain(cell).filter(|_| is_usual) {
@@ -91,7 +91,7 @@ impl Format {
 
     /// Whether a text, without spaces around it, means a missing cell.
     #[inline]
-    pub(super) fn is_missing(&self, cell: &[u8]) -> bool {
+    pub(crate) fn is_missing(&self, cell: &[u8]) -> bool {
         const WORDS: [&str; 5] = ["na", "n/a", "nan", "null", "?"];
         let is_word = match cell {
             [] => true,
@@ -119,7 +119,7 @@ impl Format {
 
 /// The meaning of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Meaning {
+pub(crate) enum Meaning {
     Missing,
     Number(f64),
     Text,
@@ -127,7 +127,7 @@ pub(super) enum Meaning {
 
 /// What a cell that is no number holds, among numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Odd {
+pub(crate) enum Odd {
     /// A common sign for a missing cell, such as `-` or `None`.
     Missing,
     /// A number in another notation: with a currency sign, or with groups of digits.
@@ -140,7 +140,7 @@ pub(super) enum Odd {
 
 impl Format {
     /// What a text holds that is no number in this format.
-    pub(super) fn odd(&self, text: &str) -> Odd {
+    pub(crate) fn odd(&self, text: &str) -> Odd {
         const MISSING: [&str; 12] = ["-", "--", "—", "–", ".", "..", "none", "n.a.", "#n/a", "#na", "missing", "nil"];
         if MISSING.iter().any(|word| text.eq_ignore_ascii_case(word)) {
             return Odd::Missing;
@@ -201,7 +201,7 @@ fn fortran(text: &str) -> Option<String> {
 }
 
 /// What follows the number at the start of a text, if that is a unit: `mm` of `5.25 mm`.
-pub(super) fn unit(text: &str) -> Option<&str> {
+pub(crate) fn unit(text: &str) -> Option<&str> {
     let number = text.trim_start_matches(['-', '+', '−']);
     let rest = number.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ',');
     let has_number = number.len() > rest.len() && number.starts_with(|c: char| c.is_ascii_digit() || c == '.');
@@ -212,7 +212,7 @@ pub(super) fn unit(text: &str) -> Option<&str> {
 
 /// Whether a number is written like a code rather than a quantity: with leading zeros, or with more digits than a number keeps.
 #[inline]
-pub(super) fn is_code(cell: &[u8]) -> bool {
+pub(crate) fn is_code(cell: &[u8]) -> bool {
     let cell = cell.trim_ascii();
     let digits = cell.strip_prefix(b"-").unwrap_or(cell);
     matches!(cell, [b'0', b'0'..=b'9', ..]) || (digits.len() > 15 && digits.iter().all(u8::is_ascii_digit))

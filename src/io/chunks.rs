@@ -10,7 +10,7 @@ use crate::host;
 const FEWEST_BYTES: usize = 1 << 20;
 
 /// The records in parts of about the same size, one per thread; in one part if they are few, or have quotes.
-pub(super) fn divided<'a>(records: &Records<'a>) -> Vec<Records<'a>> {
+pub(crate) fn divided<'a>(records: &Records<'a>) -> Vec<Records<'a>> {
     let bytes = records.rest();
     let threads = host::threads().min(bytes.len() / FEWEST_BYTES);
     if threads < 2 || bytes.contains(&b'"') {
@@ -31,7 +31,7 @@ pub(super) fn divided<'a>(records: &Records<'a>) -> Vec<Records<'a>> {
 
 /// The columns of all parts, each read by `read`. `None` if a part has an error, or if the kind of a column depends on the order of its cells:
 /// then all records are to be read at once.
-pub(super) fn numbers<'a>(
+pub(crate) fn numbers<'a>(
     parts: &[Records<'a>],
     read: impl Fn(Records<'a>) -> Result<Vec<NumberColumn>> + Sync,
 ) -> Option<Vec<NumberColumn>> {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::host;
 
 /// Whether a text is a number with commas: one comma, or several with at least three digits after each.
-pub(super) fn is_number(text: &str) -> bool {
+pub(crate) fn is_number(text: &str) -> bool {
     let (mut digits, mut commas, mut behind, mut is_grouped) = (String::new(), 0, 0, true);
     for letter in text.chars() {
         if letter == ',' {
@@ -24,7 +24,7 @@ fn is_finite(text: &str) -> bool {
 }
 
 /// Errors if at least nine tenths of a column's texts are numbers and some have commas; names the first of those.
-pub(super) fn check(table: &Table, column: &Column) -> Result<()> {
+pub(crate) fn check(table: &Table, column: &Column) -> Result<()> {
     let Cells::Categorical { codes, levels } = &column.cells else { return Ok(()) };
     let has_comma: Vec<bool> = levels.iter().map(|level| is_number(level)).collect();
     let words = levels.iter().zip(&has_comma).filter(|(level, has_comma)| !**has_comma && !is_finite(level)).count();

@@ -5,7 +5,7 @@ use super::table::{Cells, Column, MISSING_CODE, Texts, number_text};
 
 /// Texts in order of appearance, and the code of each row.
 #[derive(Default)]
-pub(super) struct Dictionary {
+pub(crate) struct Dictionary {
     known: Vec<String>,
     /// Codes of the texts by their hashes, at the first free place; `MISSING_CODE` is a free place. The length is a power of two.
     places: Vec<u32>,
@@ -14,7 +14,7 @@ pub(super) struct Dictionary {
 
 impl Dictionary {
     /// Appends a cell of a column.
-    pub(super) fn add(&mut self, text: &str, column: &Column, format: &Format) {
+    pub(crate) fn add(&mut self, text: &str, column: &Column, format: &Format) {
         let code = match format.meaning(text.as_bytes()) {
             Meaning::Missing if format.is_missing(text.as_bytes()) => MISSING_CODE,
             // Among numbers, only those written like codes keep their digits.
@@ -27,7 +27,7 @@ impl Dictionary {
     }
 
     /// Appends the cells of a later part.
-    pub(super) fn append(&mut self, more: Self) {
+    pub(crate) fn append(&mut self, more: Self) {
         let codes: Vec<u32> = more.known.iter().map(|text| self.code(text)).collect();
         self.codes.extend(more.codes.into_iter().map(|code| codes.get(code as usize).copied().unwrap_or(MISSING_CODE)));
     }
@@ -68,7 +68,7 @@ impl Dictionary {
     }
 
     /// The cells with sorted levels.
-    pub(super) fn sorted(mut self) -> Cells {
+    pub(crate) fn sorted(mut self) -> Cells {
         let mut ranks = vec![0; self.known.len()];
         let known: Texts = self.known.into_iter().zip(0..).collect();
         for (rank, &code) in known.values().enumerate() {

@@ -5,7 +5,7 @@ use super::fit::level_codes;
 use super::prepare::{Preparation, find};
 use super::table::Table;
 use crate::error::Result;
-use crate::host::splitmix::{STEP, mixed};
+use crate::math::splitmix::{STEP, mixed};
 
 /// In one of so many training rows a category counts as unseen.
 const DROPPED: u64 = 20;

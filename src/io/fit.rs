@@ -3,13 +3,13 @@
 use super::choose::ColumnRoles;
 use super::feature::{CategoryFeature, DateFeature, Feature, LevelMeans, Moments, NumberFeature, Role, Targets};
 use super::levels::{MAX_LEVELS, Match, classes, count_levels, frequent_levels, levels, matches};
-use super::measure::Measure;
 use super::moment::DateOrder;
 use super::prepare::{Preparation, Target};
 use super::table::{Column, Table};
 use super::target::{Quantity, Task};
 use crate::error::{Error, Result};
 use crate::host::number;
+use crate::math::measure::Measure;
 
 impl Preparation {
     /// Computes means, scales, counts and fill-in values from the `training` rows only; classes of the target from all usable
@@ -127,7 +127,7 @@ fn measure(table: &Table, column: &Column, numbers: &[f64], training: &[u32]) ->
 }
 
 /// The level of each training row, if it has one.
-pub(super) fn level_codes(column: &Column, training: &[u32], levels: &[String]) -> Vec<Option<u32>> {
+pub(crate) fn level_codes(column: &Column, training: &[u32], levels: &[String]) -> Vec<Option<u32>> {
     let code = |found| if let Match::Level(code) = found { Some(code) } else { None };
     matches(column, training, levels).into_iter().map(code).collect()
 }

@@ -4,12 +4,12 @@
 use super::choose::ColumnRoles;
 use super::feature::Role;
 use super::moment;
-use super::order::{ascending, key};
 use super::reading::Warning;
 use super::table::{Cells, Column, Table, number_text};
 use super::target::{Quantity, Task};
 use crate::host::number;
-use crate::host::splitmix::{STEP, mixed};
+use crate::math::order::{ascending, key};
+use crate::math::splitmix::{STEP, mixed};
 use std::borrow::Cow;
 
 /// Fewer rows say too little.

@@ -11,7 +11,7 @@ const LISTED: usize = 5;
 const ENOUGH: usize = 64;
 
 /// A column being read as numbers.
-pub(super) struct NumberColumn {
+pub(crate) struct NumberColumn {
     /// Number of cells.
     rows: usize,
     /// NaN where there is no number; empty once the column is known to hold texts.
@@ -34,7 +34,7 @@ pub(super) struct NumberColumn {
 }
 
 /// What the cells of a part of a column are.
-pub(super) struct Tally {
+pub(crate) struct Tally {
     /// Number of numbers without a percent sign.
     pub plain: usize,
     /// The first row with a number of percent.
@@ -65,7 +65,7 @@ const WRITTEN: usize = 2;
 const CODES: usize = 3;
 
 impl NumberColumn {
-    pub(super) fn with_capacity(rows: usize) -> Self {
+    pub(crate) fn with_capacity(rows: usize) -> Self {
         Self {
             rows: 0,
             values: Vec::with_capacity(rows),
@@ -81,7 +81,7 @@ impl NumberColumn {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, cell: &[u8], format: &Format) {
+    pub(crate) fn push(&mut self, cell: &[u8], format: &Format) {
         self.rows += 1;
         if self.is_text {
             return;
@@ -101,7 +101,7 @@ impl NumberColumn {
     }
 
     /// Appends the cells of a later part. False if the kind of the column depends on the order of both parts' cells.
-    pub(super) fn append(&mut self, more: Self) -> bool {
+    pub(crate) fn append(&mut self, more: Self) -> bool {
         self.rows += more.rows;
         if self.is_text {
             return true;
@@ -168,7 +168,7 @@ impl NumberColumn {
     }
 
     /// The numbers, NaN where there is none, and what the cells are.
-    pub(super) fn into_numbers(mut self) -> (Vec<f64>, Tally) {
+    pub(crate) fn into_numbers(mut self) -> (Vec<f64>, Tally) {
         self.values.resize(self.rows, f64::NAN);
         let tally = Tally {
             plain: self.numbers - self.percents.len(),
@@ -179,7 +179,7 @@ impl NumberColumn {
     }
 
     /// Decides the kind of the column. Texts are still to be set for [`Column::needs_texts`].
-    pub(super) fn into_column(mut self, name: String, format: &Format) -> Column {
+    pub(crate) fn into_column(mut self, name: String, format: &Format) -> Column {
         self.separate_percents();
         let total = self.numbers + self.texts;
         let is_numeric = !self.is_text

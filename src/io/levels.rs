@@ -1,16 +1,16 @@
 //! The distinct values (levels) of a category: collected once; cells are then matched with them.
 
 use super::cell::is_code;
-use super::order::{ascending, ascending_numbers};
 use super::table::{Cells, Column, Table, Texts, number_text};
 use crate::error::{Error, Result, listed};
 use crate::host;
+use crate::math::order::{ascending, ascending_numbers};
 
 /// Maximal number of distinct values of a category. Each is an input of the model.
 pub const MAX_LEVELS: usize = 1000;
 
 /// The classes of a target in some rows. Errors if there are more than [`MAX_LEVELS`].
-pub(super) fn classes(table: &Table, column: &Column, rows: &[u32]) -> Result<Vec<String>> {
+pub(crate) fn classes(table: &Table, column: &Column, rows: &[u32]) -> Result<Vec<String>> {
     let count = counted(column, rows).len();
     if count > MAX_LEVELS {
         let (name, source) = (&column.name, table.source());
@@ -21,13 +21,13 @@ pub(super) fn classes(table: &Table, column: &Column, rows: &[u32]) -> Result<Ve
 }
 
 /// Number of distinct values of a column in some rows.
-pub(super) fn count_levels(column: &Column, rows: &[u32]) -> usize {
+pub(crate) fn count_levels(column: &Column, rows: &[u32]) -> usize {
     counted(column, rows).len()
 }
 
 /// The distinct values of a column in some rows, numbers in order of size, texts in order of their bytes; of more than `most` the most frequent
 /// ones.
-pub(super) fn levels(column: &Column, rows: &[u32], most: usize) -> Vec<String> {
+pub(crate) fn levels(column: &Column, rows: &[u32], most: usize) -> Vec<String> {
     let found = counted(column, rows);
     let mut is_kept = vec![found.len() <= most; found.len()];
     if found.len() > most {
@@ -44,7 +44,7 @@ pub(super) fn levels(column: &Column, rows: &[u32], most: usize) -> Vec<String> 
 }
 
 /// At most so many distinct values of a column in some rows, the most frequent first.
-pub(super) fn frequent_levels(column: &Column, rows: &[u32], most: usize) -> Vec<String> {
+pub(crate) fn frequent_levels(column: &Column, rows: &[u32], most: usize) -> Vec<String> {
     let mut found = counted(column, rows);
     let order = by_frequency(&found).into_iter().take(most);
     order.map(|at| std::mem::take(&mut found[at as usize].0)).collect()
@@ -92,14 +92,14 @@ fn distinct(values: &[f64], rows: &[u32]) -> Vec<(f64, u32)> {
 
 /// A cell among the levels of its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Match {
+pub(crate) enum Match {
     Level(u32),
     Missing,
     Unknown,
 }
 
 /// For every row, its cell among the `levels`.
-pub(super) fn matches(column: &Column, rows: &[u32], levels: &[String]) -> Vec<Match> {
+pub(crate) fn matches(column: &Column, rows: &[u32], levels: &[String]) -> Vec<Match> {
     let (cells, known) = (column.as_category(), Known::of(levels));
     let keys: Vec<u64> = rows.iter().map(|&row| cells.key(row as usize)).collect();
     let mut found = vec![Match::Missing; rows.len()];
@@ -149,7 +149,7 @@ fn plain_number(text: &str) -> Option<f64> {
 }
 
 /// For every row the index of its cell in `levels`. Errors on a missing cell and on an unknown value, and names the cell.
-pub(super) fn codes(table: &Table, column: &Column, rows: &[u32], levels: &[String]) -> Result<Vec<u32>> {
+pub(crate) fn codes(table: &Table, column: &Column, rows: &[u32], levels: &[String]) -> Result<Vec<u32>> {
     let code = |(&row, found): (&u32, Match)| {
         let refused = |what: &str| Err(table.at(row as usize, &column.name, what));
         match found {
@@ -162,7 +162,7 @@ pub(super) fn codes(table: &Table, column: &Column, rows: &[u32], levels: &[Stri
 }
 
 /// Message about an unknown value.
-pub(super) fn unknown(column: &Column, row: usize, levels: &[String]) -> String {
+pub(crate) fn unknown(column: &Column, row: usize, levels: &[String]) -> String {
     let text = column.as_category().text(row).unwrap_or_default();
     let known = listed(&levels.iter().map(String::as_str).collect::<Vec<_>>());
     format!("unknown value \"{text}\": expected one of {known}")

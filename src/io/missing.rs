@@ -60,7 +60,7 @@ impl fmt::Display for MissingReport {
 }
 
 /// The usable rows, in order, and a report of the others. Errors on a column without any value, and if no row is left.
-pub(super) fn usable(
+pub(crate) fn usable(
     table: &Table,
     features: &[(usize, Role)],
     targets: &[(usize, Role)],

@@ -18,11 +18,9 @@ mod folds;
 mod inspect;
 mod kind;
 mod levels;
-mod measure;
 mod missing;
 pub(crate) mod moment;
 pub mod npy;
-pub(crate) mod order;
 mod prepare;
 mod reading;
 mod records;
@@ -41,7 +39,7 @@ pub use feature::{Bins, CategoryFeature, Cycle, DateFeature, Feature, LevelMeans
 pub use folds::fold_splits;
 pub use inspect::inspect;
 pub use levels::MAX_LEVELS;
-pub use measure::median;
+
 pub use missing::{Gaps, Missing, MissingReport};
 pub use moment::DateOrder;
 pub use prepare::{Preparation, Target};

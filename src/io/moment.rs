@@ -19,7 +19,7 @@ record! { enum DateOrder { YearFirst, DayFirst, MonthFirst } }
 
 /// A point in time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Moment {
+pub(crate) struct Moment {
     /// Days since the beginning of 1970, at the place of the text.
     pub local: f64,
     /// The same in universal time, if the text has an offset from it; else equal to `local`.
@@ -30,7 +30,7 @@ pub(super) struct Moment {
 
 impl Moment {
     /// The point in time that a text means. `None` for another text, and for a date that no calendar has.
-    pub(super) fn parse(text: &str, order: DateOrder) -> Option<Self> {
+    pub(crate) fn parse(text: &str, order: DateOrder) -> Option<Self> {
         let text = text.trim();
         if let Some((time, offset)) = time_of_day(text) {
             return Some(Self { local: time, universal: time - offset, has_date: false });
@@ -43,7 +43,7 @@ impl Moment {
 }
 
 /// How the dates of some texts are written; `None` unless nine of ten are dates, all in one order. Signs for a missing cell do not count.
-pub(super) fn date_order(texts: &[String]) -> Option<DateOrder> {
+pub(crate) fn date_order(texts: &[String]) -> Option<DateOrder> {
     match fitting(texts)[..] {
         [order] => Some(order),
         _ => None,
@@ -51,19 +51,19 @@ pub(super) fn date_order(texts: &[String]) -> Option<DateOrder> {
 }
 
 /// Whether some texts are dates of which it is open whether the day or the month is first.
-pub(super) fn is_order_open(texts: &[String]) -> bool {
+pub(crate) fn is_order_open(texts: &[String]) -> bool {
     fitting(texts).len() > 1
 }
 
 /// Whether nine of ten texts are dates in this order.
-pub(super) fn is_written_in(texts: &[String], order: DateOrder) -> bool {
+pub(crate) fn is_written_in(texts: &[String], order: DateOrder) -> bool {
     let texts = || texts.iter().filter(|text| !is_missing(text));
     let dates = texts().filter(|text| Moment::parse(text, order).is_some()).count();
     dates > 0 && 10 * dates >= 9 * texts().count()
 }
 
 /// Whether a text is a common sign for a missing cell.
-pub(super) fn is_missing(text: &str) -> bool {
+pub(crate) fn is_missing(text: &str) -> bool {
     Format::default().odd(text) == Odd::Missing
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn calendar(days: i64) -> [i64; 3] {
 }
 
 /// A point in time as a text: `2024-03-01`, with its time of day, to the second, unless that is midnight; `12:30` without a date.
-pub(super) fn text(days: f64, has_date: bool) -> String {
+pub(crate) fn text(days: f64, has_date: bool) -> String {
     let seconds = ((days - days.floor()) * 86_400.0).round() as i64;
     let [year, month, day] = calendar(days.floor() as i64 + seconds / 86_400);
     let seconds = seconds % 86_400;

@@ -165,7 +165,7 @@ impl Target {
 }
 
 /// The column called `name`, or an error.
-pub(super) fn find<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
+pub(crate) fn find<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     let Some(j) = table.find(name) else {
         let (source, names, near) = (table.source(), table.list(), hint(name, table.names()));
         return Err(Error::new(format!("column \"{name}\" is missing from {source}; it has {names}{near}")));
@@ -175,4 +175,4 @@ pub(super) fn find<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
 
 #[cfg(test)]
 #[path = "prepare_tests.rs"]
-pub(super) mod tests;
+pub(crate) mod tests;

@@ -21,7 +21,7 @@ fn fitted(text: &str, choice: Choice, training: &[u32]) -> Result<(Table, Prepar
 
 const MIXED: &str = "x,colour,k,y\n1,red,5,10\n3,blue,5,30\n,red,5,20\n100,,5,40.5\n100,green,5,-7\n";
 
-pub(in crate::io) fn mixed() -> (Table, Preparation) {
+pub(crate) fn mixed() -> (Table, Preparation) {
     fitted(MIXED, Choice { missing: Missing::Impute, ..Choice::default() }, &[0, 1, 2]).unwrap()
 }
 

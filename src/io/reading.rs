@@ -8,7 +8,7 @@ use std::fmt;
 
 /// What reading a column of text found besides its cells.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     /// The cells as they are written, if some are no numbers, or are written like codes: with leading zeros, or with too many digits.
     pub texts: Option<Cells>,
     /// Whether `texts` is to be read.
@@ -22,7 +22,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    pub(super) fn boxed(self) -> Option<Box<Self>> {
+    pub(crate) fn boxed(self) -> Option<Box<Self>> {
         (self != Self::default()).then(|| Box::new(self))
     }
 }

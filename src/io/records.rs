@@ -5,11 +5,11 @@ use crate::error::{Error, Result};
 use std::borrow::Cow;
 
 /// A cell's bytes, without the quotes around it.
-pub(super) type RawCell<'a> = Cow<'a, [u8]>;
+pub(crate) type RawCell<'a> = Cow<'a, [u8]>;
 
 /// An iterator over the records of a text.
 #[derive(Clone)]
-pub(super) struct Records<'a> {
+pub(crate) struct Records<'a> {
     bytes: &'a [u8],
     at: usize,
     line: usize,
@@ -20,13 +20,13 @@ pub(super) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    pub(super) fn new(bytes: &'a [u8], delimiter: u8, source: &'a str) -> Self {
+    pub(crate) fn new(bytes: &'a [u8], delimiter: u8, source: &'a str) -> Self {
         Self { bytes, at: 0, line: 1, delimiter, source, last: [0; 2] }
     }
 
     /// Fills `cells` with the next record and returns the line (from 1) it starts on, or `None` at the end.
     #[inline]
-    pub(super) fn next(&mut self, cells: &mut Vec<RawCell<'a>>) -> Result<Option<usize>> {
+    pub(crate) fn next(&mut self, cells: &mut Vec<RawCell<'a>>) -> Result<Option<usize>> {
         cells.clear();
         while self.end_of_line() {}
         if self.at == self.bytes.len() {
@@ -47,37 +47,37 @@ impl<'a> Records<'a> {
     }
 
     /// The same records, the first of which starts on this line.
-    pub(super) fn starting_on_line(self, line: usize) -> Self {
+    pub(crate) fn starting_on_line(self, line: usize) -> Self {
         Self { line, ..self }
     }
 
     /// The bytes that are still to be read.
-    pub(super) fn rest(&self) -> &'a [u8] {
+    pub(crate) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.at..]
     }
 
     /// The records in a part of the rest, which ends where one does. Its lines are counted from 1.
-    pub(super) fn part(&self, start: usize, end: usize) -> Self {
+    pub(crate) fn part(&self, start: usize, end: usize) -> Self {
         Self::new(&self.rest()[start..end], self.delimiter, self.source)
     }
 
     /// The byte between cells.
-    pub(super) fn delimiter(&self) -> u8 {
+    pub(crate) fn delimiter(&self) -> u8 {
         self.delimiter
     }
 
     /// The position of the next record, for comparison.
-    pub(super) fn start(&self) -> usize {
+    pub(crate) fn start(&self) -> usize {
         self.at
     }
 
     /// The bytes of the last record, without its line end.
-    pub(super) fn span(&self) -> &'a [u8] {
+    pub(crate) fn span(&self) -> &'a [u8] {
         &self.bytes[self.last[0]..self.last[1]]
     }
 
     /// The line end of the last record; LF if it has none.
-    pub(super) fn line_end(&self) -> &'a [u8] {
+    pub(crate) fn line_end(&self) -> &'a [u8] {
         let end = &self.bytes[self.last[1]..self.at];
         if end.is_empty() { b"\n" } else { end }
     }
@@ -187,7 +187,7 @@ fn end_of_cell(bytes: &[u8], delimiter: u8) -> usize {
 
 /// The delimiter of a text: of comma, semicolon and tab the one most frequent in the first record, comma if there is none. If another one
 /// occurs, and every comma is between digits with at most one per cell, the commas belong to numbers.
-pub(super) fn sniff_delimiter(bytes: &[u8]) -> u8 {
+pub(crate) fn sniff_delimiter(bytes: &[u8]) -> u8 {
     let start = bytes.iter().position(|b| !matches!(b, b' ' | b'\r' | b'\n')).unwrap_or(0);
     let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
     let (mut is_quoted, mut inside) = (false, 0);

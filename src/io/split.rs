@@ -3,11 +3,11 @@
 use super::choose::ColumnRoles;
 use super::feature::Moments;
 use super::moment;
-use super::order::{ascending, ascending_numbers};
 use super::table::{Cells, Column, Table};
 use super::target::Task;
 use crate::error::{Error, Result};
 use crate::host::number;
+use crate::math::order::{ascending, ascending_numbers};
 use crate::record;
 
 /// The rows of each part.
@@ -40,7 +40,7 @@ impl Default for Fractions {
 
 /// Which rows stay together or are spread.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Grouping<'a> {
+pub(crate) enum Grouping<'a> {
     /// Every row on its own.
     None,
     /// Each part has its share of the rows of every stratum; one number per row.
@@ -69,7 +69,7 @@ pub fn split_table(table: &Table, chosen: &ColumnRoles, fractions: Fractions, pe
 }
 
 /// For each row a number that is equal for equal cells; a missing cell is unlike every other.
-pub(super) fn codes(cells: &Cells, rows: &[u32]) -> Vec<u64> {
+pub(crate) fn codes(cells: &Cells, rows: &[u32]) -> Vec<u64> {
     let code = |&row: &u32| {
         if cells.is_missing(row as usize) { u64::MAX - u64::from(row) } else { cells.key(row as usize) }
     };
@@ -77,7 +77,7 @@ pub(super) fn codes(cells: &Cells, rows: &[u32]) -> Vec<u64> {
 }
 
 /// The order of rows by a column of times: numbers, or dates. Errors on a missing cell and on other texts.
-pub(super) fn by_time(table: &Table, column: usize, rows: &[u32]) -> Result<Vec<u32>> {
+pub(crate) fn by_time(table: &Table, column: usize, rows: &[u32]) -> Result<Vec<u32>> {
     let Column { name, cells, .. } = &table.columns()[column];
     if let Some(&row) = rows.iter().find(|&&row| cells.is_missing(row as usize)) {
         return Err(table.at(row as usize, name, "is missing, so that the rows cannot be put in the order of time"));
@@ -99,7 +99,7 @@ pub(super) fn by_time(table: &Table, column: usize, rows: &[u32]) -> Result<Vec<
 ///
 /// Errors on parts outside 0 to 1 and if there are too few rows, or groups, for each part. A permutation of another length is a bug.
 #[track_caller]
-pub(super) fn split(n: usize, fractions: Fractions, permutation: &[u32], grouping: Grouping<'_>) -> Result<Split> {
+pub(crate) fn split(n: usize, fractions: Fractions, permutation: &[u32], grouping: Grouping<'_>) -> Result<Split> {
     assert_eq!(permutation.len(), n, "split: got a permutation of {} rows, expected {n}", permutation.len());
     let [validation, test] = [("validation", fractions.validation), ("test", fractions.test)].map(|(name, part)| {
         if !(0.0..1.0).contains(&part) {
@@ -164,7 +164,7 @@ fn stratified(strata: &[u64], held: [usize; 2], permutation: &[u32]) -> Split {
 }
 
 /// The rows of a permutation with those of each group together, groups in the order of their codes; and each row's group, counted from 0.
-pub(super) fn by_group(codes: &[u64], permutation: &[u32]) -> (Vec<u32>, Vec<usize>) {
+pub(crate) fn by_group(codes: &[u64], permutation: &[u32]) -> (Vec<u32>, Vec<usize>) {
     let keys: Vec<u64> = permutation.iter().map(|&row| codes[row as usize]).collect();
     let order: Vec<u32> = ascending(&keys).into_iter().map(|at| permutation[at as usize]).collect();
     let mut numbers = vec![0; codes.len()];

@@ -1,10 +1,10 @@
 //! A table: named columns of equal length, each of numbers or of texts. Rows are counted from 1 in messages, header excluded.
 
 use super::cell::{Meaning, Odd};
-use super::order::key;
 use super::reading::{Reading, Warning};
 use crate::error::{Error, Result, hint, listed};
 use crate::host::{self, number};
+use crate::math::order::key;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub struct Column {
     /// Its cells.
     pub cells: Cells,
     /// What reading its text found besides; absent if nothing.
-    pub(super) reading: Option<Box<Reading>>,
+    pub(crate) reading: Option<Box<Reading>>,
 }
 
 /// The cells of a column; the kind is decided by its contents.
@@ -47,7 +47,7 @@ pub enum Cells {
 }
 
 /// Sorted texts, each with a number. The only type of map in this module, since each one adds to the size of the browser build.
-pub(super) type Texts = BTreeMap<String, u32>;
+pub(crate) type Texts = BTreeMap<String, u32>;
 
 impl Table {
     /// A table from columns. Errors on no columns, no rows, unequal lengths, and a repeated name.
@@ -141,7 +141,7 @@ impl Table {
     }
 
     /// The same, and an error if a text counts as missing there.
-    pub(super) fn only_numbers(&self, name: &str) -> Result<&[f64]> {
+    pub(crate) fn only_numbers(&self, name: &str) -> Result<&[f64]> {
         let values = self.numbers(name)?;
         match self.columns[self.position(name)?].reading.as_ref().and_then(|reading| reading.first_text.as_ref()) {
             Some((row, text)) => Err(self.at(*row, name, &format!("\"{text}\" is not a number"))),
@@ -157,12 +157,12 @@ impl Table {
     }
 
     /// An error about one cell: `wine.csv: row 17, column "alcohol": …`, with `row` counted from 0.
-    pub(super) fn at(&self, row: usize, name: &str, what: &str) -> Error {
+    pub(crate) fn at(&self, row: usize, name: &str, what: &str) -> Error {
         Error::new(format!("{}: row {}, column \"{name}\": {what}", self.source, row + 1))
     }
 
     /// The names of the columns for a message.
-    pub(super) fn list(&self) -> String {
+    pub(crate) fn list(&self) -> String {
         listed(&self.names().collect::<Vec<_>>())
     }
 }
@@ -189,12 +189,12 @@ impl Column {
     }
 
     /// The cells of a column of numbers as they are written, if some are no numbers or are written like codes.
-    pub(super) fn texts(&self) -> Option<&Cells> {
+    pub(crate) fn texts(&self) -> Option<&Cells> {
         self.reading.as_ref()?.texts.as_ref()
     }
 
     /// What a text of the column means among numbers.
-    pub(super) fn number_in(&self, text: &str) -> Odd {
+    pub(crate) fn number_in(&self, text: &str) -> Odd {
         let format = self.reading.as_ref().and_then(|reading| reading.format.clone()).unwrap_or_default();
         match format.meaning(text.as_bytes()) {
             Meaning::Number(value) => Odd::Number(value),
@@ -209,12 +209,12 @@ impl Column {
     }
 
     /// Whether the texts of the file are still to be set.
-    pub(super) fn needs_texts(&self) -> bool {
+    pub(crate) fn needs_texts(&self) -> bool {
         !self.is_numeric() || self.reading.as_ref().is_some_and(|reading| reading.has_texts)
     }
 
     /// Sets the texts of the file.
-    pub(super) fn set_texts(&mut self, texts: Cells) {
+    pub(crate) fn set_texts(&mut self, texts: Cells) {
         match (&mut self.cells, &mut self.reading) {
             (Cells::Numeric(_), Some(reading)) => reading.texts = Some(texts),
             (cells, _) => *cells = texts,
@@ -236,7 +236,7 @@ impl Column {
 
 impl Cells {
     /// A number that is equal for equal cells; for a column of numbers in their order.
-    pub(super) fn key(&self, row: usize) -> u64 {
+    pub(crate) fn key(&self, row: usize) -> u64 {
         match self {
             // Adding 0 makes -0 equal to 0.
             Self::Numeric(values) => key(values[row] + 0.0),
@@ -274,7 +274,7 @@ impl Cells {
     }
 
     /// Whether every cell is missing.
-    pub(super) fn are_missing(&self) -> bool {
+    pub(crate) fn are_missing(&self) -> bool {
         match self {
             Self::Numeric(values) => values.iter().all(|value| value.is_nan()),
             Self::Categorical { codes, .. } => codes.iter().all(|code| *code == MISSING_CODE),
@@ -302,7 +302,7 @@ impl Cells {
 }
 
 /// A message about a text that should be a number.
-pub(super) fn no_number(text: &str) -> String {
+pub(crate) fn no_number(text: &str) -> String {
     let is_close = text.contains(',') && !text.bytes().any(|byte| byte.is_ascii_alphabetic());
     let hint = if is_close { "; numbers are written with a point" } else { "" };
     format!("\"{text}\" is not a number{hint}")

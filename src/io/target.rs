@@ -46,7 +46,7 @@ const MOST_CLASSES: usize = 20;
 const ROWS_PER_CLASS: usize = 5;
 
 /// The task, and the reason in words. Errors on a constant target, and on text if a number is requested.
-pub(super) fn decide(table: &Table, column: &Column, rows: &[u32], asked: Option<Task>) -> Result<(Task, String)> {
+pub(crate) fn decide(table: &Table, column: &Column, rows: &[u32], asked: Option<Task>) -> Result<(Task, String)> {
     check_varies(column, rows)?;
     if asked == Some(Task::Regression) {
         table.numbers(&column.name)?;

@@ -7,7 +7,7 @@ use super::{METADATA, Parsed};
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
 
-pub(super) const LENGTH_BYTES: usize = 8;
+pub(crate) const LENGTH_BYTES: usize = 8;
 
 /// The longest header that the format's own library reads.
 const MOST_HEADER_BYTES: u64 = 100_000_000;
@@ -29,7 +29,7 @@ pub struct Entry {
 
 /// The header of a file.
 #[derive(Default)]
-pub(super) struct Header {
+pub(crate) struct Header {
     /// Names and texts.
     pub metadata: Vec<(String, String)>,
     /// The tensors, which cover all bytes after the header.
@@ -64,7 +64,7 @@ pub fn entries(bytes: &[u8], total: u64, source: &str) -> Result<Vec<Entry>> {
 
 impl Header {
     /// Reads the header of a file with `data` bytes after it. Each tensor lies within these.
-    pub(super) fn parse(header: &[u8], data: usize) -> Parsed<Self> {
+    pub(crate) fn parse(header: &[u8], data: usize) -> Parsed<Self> {
         let foreign = |why: &str| format!("is not a safetensors file: its header {why}");
         let header = std::str::from_utf8(header).map_err(|_| foreign("is not text"))?;
         let header = Json::parse(header).map_err(|why| foreign(&format!("is not JSON ({why})")))?;
@@ -88,7 +88,7 @@ fn texts(field: &Json) -> Option<Vec<(String, String)>> {
 }
 
 /// The header and the numbers.
-pub(super) fn split(bytes: &[u8]) -> Parsed<(&[u8], &[u8])> {
+pub(crate) fn split(bytes: &[u8]) -> Parsed<(&[u8], &[u8])> {
     let (length, rest) = open(bytes)?;
     let header = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
     header.ok_or_else(|| format!("header says {length} bytes, file has {}", bytes.len()))
@@ -120,7 +120,7 @@ fn entry(name: &str, field: &Json, data: usize) -> Parsed<Entry> {
 }
 
 /// Tensors must cover the data exactly: no gap, no overlap, nothing after the last. Empty ones have no bytes.
-pub(super) fn check_cover(entries: &[Entry], length: usize) -> Parsed<()> {
+pub(crate) fn check_cover(entries: &[Entry], length: usize) -> Parsed<()> {
     let mut places = Texts::new();
     for (index, Entry { range, .. }) in entries.iter().enumerate().filter(|(_, entry)| !entry.range.is_empty()) {
         // Texts of equal length are sorted like their numbers.

@@ -25,22 +25,22 @@ pub fn voigt(x: impl Into<Expr>, sigma: impl Into<Expr>, gamma: impl Into<Expr>)
 }
 
 /// A program under construction, and the code of the enclosing one.
-pub(super) struct Building {
+pub(crate) struct Building {
     outer: Vec<Instruction>,
     inputs: Vec<Expr>,
 }
 
 impl Building {
-    pub(super) fn new(inputs: usize) -> Self {
+    pub(crate) fn new(inputs: usize) -> Self {
         let outer = CODE.take();
         Self { outer, inputs: (0..inputs).map(|at| push(Instruction::Input(at as u16))).collect() }
     }
 
-    pub(super) fn inputs(&self) -> &[Expr] {
+    pub(crate) fn inputs(&self) -> &[Expr] {
         &self.inputs
     }
 
-    pub(super) fn finish(self, results: &[Expr]) -> Program {
+    pub(crate) fn finish(self, results: &[Expr]) -> Program {
         let Self { outer, inputs } = self;
         let results = results.iter().map(|result| result.0).collect();
         Program { inputs: inputs.len(), code: CODE.replace(outer), results }.pruned()
@@ -59,7 +59,7 @@ fn push(instruction: Instruction) -> Expr {
 }
 
 /// Number of instructions of the program being built.
-pub(super) fn size() -> usize {
+pub(crate) fn size() -> usize {
     CODE.with_borrow(Vec::len)
 }
 

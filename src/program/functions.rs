@@ -34,7 +34,7 @@ const ALIASES: [(&str, &str); 11] = [
 /// Name, number of arguments, meaning.
 type Composed = (&'static str, usize, fn(&[Expr]) -> Expr);
 /// Functions composed of operations.
-pub(super) const COMPOSED: [Composed; 2] = [
+pub(crate) const COMPOSED: [Composed; 2] = [
     ("log10", 1, |x| expr::ln(x[0]) * std::f64::consts::LOG10_E),
     // The Voigt profile of x, with standard deviation sigma and half width at half maximum gamma.
     ("voigt", 3, |x| expr::voigt(x[0], x[1], x[2])),
@@ -50,7 +50,7 @@ pub fn functions(more: &[Function]) -> Vec<(&'static str, usize)> {
 }
 
 /// The operation with this name or alias.
-pub(super) fn operation(name: &str) -> Option<&'static ScalarOp> {
+pub(crate) fn operation(name: &str) -> Option<&'static ScalarOp> {
     let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
     OPS.iter().copied().find(|op| op.name == name)
 }

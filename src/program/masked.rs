@@ -43,7 +43,7 @@ macro_rules! predicate {
 /// `name(arguments) { inside predicate; fits predicate; value WGSL; lanes name; }`, each part optional.
 macro_rules! forms {
     ($($id:ident $arguments:tt { $(inside $inside:expr;)? $(fits $fits:expr;)? $(value $value:expr;)? $(lanes $lanes:path;)? })+) => {
-        $(pub(super) const $id: MaskedForm = MaskedForm {
+        $(pub(crate) const $id: MaskedForm = MaskedForm {
             inside: forms!(@ $(predicate!($inside; $arguments))?),
             fits: forms!(@ $(predicate!($fits; $arguments))?),
             value: forms!(@ $(Some(stringify!($value)))?),

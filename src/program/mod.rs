@@ -17,7 +17,6 @@ mod prelude;
 mod rules;
 pub mod slices;
 pub mod source;
-pub mod special;
 mod split;
 mod text;
 mod wgsl;

@@ -144,15 +144,15 @@ macro_rules! shared {
 }
 
 /// In f32, without the operations that have a vector function.
-pub(super) mod single {
-    use crate::program::special;
+pub(crate) mod single {
+    use crate::math::special;
 
     shared!(f32);
 }
 
 /// In f64.
-pub(super) mod double {
-    use crate::program::special;
+pub(crate) mod double {
+    use crate::math::special;
 
     shared!(f64);
 

@@ -1,50 +1,50 @@
 //! The predicates of `shaders/common/total.wgsl` and `shaders/common/powers.wgsl` on the host, with equal names and results. They use IEEE
 //! arithmetic where it decides; powers and hypotenuses near the largest float are decided in the same integers on both sides.
 
-pub(super) fn magnitude(x: f32) -> u32 {
+pub(crate) fn magnitude(x: f32) -> u32 {
     x.to_bits() & 0x7fff_ffff
 }
 
-pub(super) fn is_nonzero(x: f32) -> bool {
+pub(crate) fn is_nonzero(x: f32) -> bool {
     x != 0.0
 }
 
-pub(super) fn is_below_zero(x: f32) -> bool {
+pub(crate) fn is_below_zero(x: f32) -> bool {
     x < 0.0
 }
 
-pub(super) fn is_above_zero(x: f32) -> bool {
+pub(crate) fn is_above_zero(x: f32) -> bool {
     x > 0.0
 }
 
-pub(super) fn abs(x: f32) -> f32 {
+pub(crate) fn abs(x: f32) -> f32 {
     x.abs()
 }
 
-pub(super) fn floor(x: f32) -> f32 {
+pub(crate) fn floor(x: f32) -> f32 {
     x.floor()
 }
 
-pub(super) fn sum_fits(a: f32, b: f32) -> bool {
+pub(crate) fn sum_fits(a: f32, b: f32) -> bool {
     (a + b).is_finite()
 }
 
-pub(super) fn product_fits(a: f32, b: f32) -> bool {
+pub(crate) fn product_fits(a: f32, b: f32) -> bool {
     (a * b).is_finite()
 }
 
-pub(super) fn quotient_fits(a: f32, b: f32) -> bool {
+pub(crate) fn quotient_fits(a: f32, b: f32) -> bool {
     (a / b).is_finite()
 }
 
 /// 2^64.
 const SCALE: f32 = 18_446_744_073_709_551_616.0;
 
-pub(super) fn ratio_fits(a: f32, b: f32) -> bool {
+pub(crate) fn ratio_fits(a: f32, b: f32) -> bool {
     a.abs() < b * b * SCALE * SCALE && b.is_finite()
 }
 
-pub(super) fn power_exists(a: f32, b: f32) -> bool {
+pub(crate) fn power_exists(a: f32, b: f32) -> bool {
     (a != 0.0 || b >= 0.0) && (a >= 0.0 || b == b.floor())
 }
 
@@ -65,7 +65,7 @@ fn parts(x: f32) -> Parts {
 }
 
 /// Whether |a|^b rounds to a float: b log2 |a| < 128 - 4.3e-8, decided by 62 bits of the logarithm where simple bounds are not enough.
-pub(super) fn power_fits(a: f32, b: f32) -> bool {
+pub(crate) fn power_fits(a: f32, b: f32) -> bool {
     let (x, y) = (parts(a), parts(b));
     let floor_log = x.exponent + 23;
     if x.mantissa == 0 || y.mantissa == 0 || (floor_log >= 0) == (b < 0.0) {
@@ -117,7 +117,7 @@ fn logarithm_bits(mantissa: u32) -> u64 {
 }
 
 /// Whether a² + b² is below (2^128 - 2^103)², in units of a quarter of the larger one's last place squared.
-pub(super) fn hypotenuse_fits(a: f32, b: f32) -> bool {
+pub(crate) fn hypotenuse_fits(a: f32, b: f32) -> bool {
     let (x, y) = (parts(a.abs().max(b.abs())), parts(a.abs().min(b.abs())));
     if x.exponent < 104 {
         return true;

@@ -3,7 +3,7 @@
 use super::checkpoint::Progress;
 use super::config::TrainerConfig;
 use super::gradients::Groups;
-use crate::host::splitmix::{STEP, mixed};
+use crate::math::splitmix::{STEP, mixed};
 use crate::optim::Moment;
 
 /// Words per step in the table of rates.

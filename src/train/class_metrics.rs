@@ -1,7 +1,7 @@
 //! Metrics of predicted classes, from probabilities.
 
 use super::metrics::largest;
-use crate::io::order::{ascending_numbers, key};
+use crate::math::order::{ascending_numbers, key};
 
 /// Bins of the calibration error.
 const BINS: usize = 10;

@@ -1,7 +1,7 @@
 //! Curves that judge probabilities of classes: ROC, and reliability (how often the predicted class is right, by its probability).
 
 use super::metrics::largest;
-use crate::io::order::{ascending_numbers, key};
+use crate::math::order::{ascending_numbers, key};
 
 /// The ROC curve of a class against the rest, from [0, 0] to [1, 1]: (false positive rate, true positive rate) for every threshold. `None` if
 /// one of the two has no rows. Probabilities are [rows, classes], `own` are the classes of the rows.

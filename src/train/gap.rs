@@ -5,8 +5,8 @@
 use super::pairs::with_targets;
 use super::trainer::Trainer;
 use crate::error::Result;
-use crate::host::quantile_of_sorted;
 use crate::kernels::strict::Threshold;
+use crate::math::quantile_of_sorted;
 
 /// Fewest values that errors are taken from.
 const FEWEST: usize = 20;

@@ -10,7 +10,7 @@ use super::model::Model;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::io::Table;
-use crate::io::order::ascending_numbers;
+use crate::math::order::ascending_numbers;
 
 /// How a model is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@
 use super::model::Model;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::io::order::ascending_numbers;
 use crate::io::{NoteKind, Table, Unknown};
 use crate::loss::Target;
+use crate::math::order::ascending_numbers;
 use crate::record;
 
 /// Residuals of one group that are stored; of more, evenly spaced ranks, rounded up.

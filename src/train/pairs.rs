@@ -1,9 +1,9 @@
 //! Metrics of predicted pairs, computed in f64: the loss by its formulas, errors of decoded values, and how well ⊥ is predicted.
 
 use super::metrics::Metrics;
-use crate::io::median;
 use crate::kernels::strict;
 use crate::loss::PairLoss;
+use crate::math::median;
 use crate::nn::Head;
 
 /// A predicted pair and its target.

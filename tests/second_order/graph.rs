@@ -1,7 +1,7 @@
 //! Random graphs, run by the engine's ops and by the reference.
 
 use meromorph::autograd::Var;
-use meromorph::internal::host::splitmix::{STEP, mixed};
+use meromorph::internal::math::splitmix::{STEP, mixed};
 use meromorph::nn::Activation;
 use meromorph::ops;
 use meromorph::program::expr;

@@ -3,7 +3,7 @@
 use super::Benchmark;
 use super::measurement::{Measurement, deviation};
 use meromorph::error::Result;
-use meromorph::internal::host::mean;
+use meromorph::internal::math::mean;
 
 /// Which samples are left out at the start, while caches fill and clocks rise.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,8 +1,8 @@
 //! A measurement: samples and what follows from them.
 
 use meromorph::error::{Error, Result};
-use meromorph::internal::host::{mean, quantile_of_sorted, student_reach};
 use meromorph::internal::json::{Json, Record};
+use meromorph::internal::math::{mean, quantile_of_sorted, student_reach};
 
 /// What one run does; 0 where it is not stated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! How many times as long one code takes as another, with a bootstrap interval (Efron 1979).
 
 use super::measurement::median;
-use meromorph::internal::host::quantile_of_sorted;
-use meromorph::internal::host::splitmix::{STEP, mixed};
+use meromorph::internal::math::quantile_of_sorted;
+use meromorph::internal::math::splitmix::{STEP, mixed};
 
 /// Resamples; their number moves the ends of an interval at a level of 0.95 by about a tenth of its width.
 const RESAMPLES: usize = 2000;

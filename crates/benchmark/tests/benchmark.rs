@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use meromorph::internal::host::splitmix::{STEP, mixed};
+use meromorph::internal::math::splitmix::{STEP, mixed};
 use meromorph::{Error, Result};
 use meromorph_benchmark::{Benchmark, Measurement, Ratio, Report, Severity, Verdict, WarmUp, Work};
 

@@ -5,7 +5,7 @@ use pollster::block_on;
 use super::{BATCH, Bench, Claim, INPUTS, WIDTH};
 use meromorph::compress::{Compressor, Count, Method};
 use meromorph::device::Recompute;
-use meromorph::internal::host::splitmix::{STEP, mixed};
+use meromorph::internal::math::splitmix::{STEP, mixed};
 use meromorph::nn::{Activation, Spec};
 use meromorph::optim::{Optimizer, Schedule};
 use meromorph::train::{

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::random::{Purpose, Stream};
-pub use meromorph::internal::host::mean;
-use meromorph::internal::host::quantile_of_sorted;
+pub use meromorph::internal::math::mean;
+use meromorph::internal::math::quantile_of_sorted;
 
 /// Bootstrap resamples.
 const RESAMPLES: usize = 2000;

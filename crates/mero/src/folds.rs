@@ -10,7 +10,7 @@ use super::report::metrics_rows;
 use super::{Answer, Failure, interrupt};
 use meromorph::Device;
 use meromorph::error::{Error, Result};
-use meromorph::internal::host::student_reach;
+use meromorph::internal::math::student_reach;
 use meromorph::io::{Choice, Table};
 use meromorph::report::{Table as TextTable, counted, figure};
 use meromorph::train::{Event, Flow, Fold, Metrics, SplitTable, Stop, TrainOptions, main_metric, mean_and_spread};

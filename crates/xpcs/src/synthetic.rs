@@ -5,7 +5,7 @@ use super::model::{Flow, Model};
 use super::parameter::canonical;
 use super::theory::decay;
 use meromorph::error::{Error, Result};
-use meromorph::internal::host::splitmix::{STEP, mixed};
+use meromorph::internal::math::splitmix::{STEP, mixed};
 
 /// What a synthetic experiment is made of.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,8 +2,8 @@
 //! Learning"): one input per bin between quantiles of the training rows, 0 below the bin, 1 above it, linear within. A small network learns
 //! steps and bends of a column from them which it would not find in the number alone.
 
-use super::super::order::ascending_numbers;
 use super::is_scale;
+use crate::math::order::ascending_numbers;
 use crate::record;
 
 /// The bins of one column and the scale of their inputs: (clamp((x - from) / (to - from), 0, 1) - mean) / scale.
@@ -24,7 +24,7 @@ const FEWEST: usize = 3;
 
 impl Bins {
     /// Up to `most` bins with about equally many of some finite values in each; none if that leaves fewer than three.
-    pub(super) fn fit(values: &[f64], most: usize) -> Self {
+    pub(crate) fn fit(values: &[f64], most: usize) -> Self {
         let order = ascending_numbers(values);
         let at = |k: usize| values[order[k * (values.len() - 1) / most] as usize];
         let mut edges: Vec<f64> = Vec::new();
@@ -58,12 +58,12 @@ impl Bins {
     }
 
     /// The inputs of a value, one per bin.
-    pub(super) fn inputs(&self, value: f64) -> impl Iterator<Item = f32> {
+    pub(crate) fn inputs(&self, value: f64) -> impl Iterator<Item = f32> {
         let scales = self.means.iter().zip(&self.scales);
         self.edges.windows(2).zip(scales).map(move |(bin, (mean, scale))| ((ramp(bin, value) - mean) / scale) as f32)
     }
 
-    pub(super) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         let edges = &self.edges;
         let is_ascending = edges.windows(2).all(|bin| bin[0] < bin[1]) && edges.iter().all(|edge| edge.is_finite());
         let is_complete = self.means.len() == edges.len().saturating_sub(1) && self.scales.len() == self.means.len();

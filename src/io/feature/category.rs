@@ -39,7 +39,7 @@ impl CategoryFeature {
     }
 
     /// Writes the inputs of a level; the number of levels means a missing cell.
-    pub(in crate::io) fn write(&self, level: u32, inputs: &mut [f32]) {
+    pub(crate) fn write(&self, level: u32, inputs: &mut [f32]) {
         let level = level as usize;
         if level == self.levels.len() {
             inputs[self.level_inputs()] = 1.0;
@@ -55,7 +55,7 @@ impl CategoryFeature {
     }
 
     /// Of the inputs of a row, the mean targets.
-    pub(in crate::io) fn means_of<'x>(&self, inputs: &'x mut [f32]) -> &'x mut [f32] {
+    pub(crate) fn means_of<'x>(&self, inputs: &'x mut [f32]) -> &'x mut [f32] {
         &mut inputs[self.own_inputs()..self.level_inputs()]
     }
 
@@ -64,7 +64,7 @@ impl CategoryFeature {
         self.impute == Some(self.levels.len() as u32)
     }
 
-    pub(super) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         let levels = self.levels.len();
         is_list(&self.levels, &self.counts)
             && self.impute.is_none_or(|level| level as usize <= levels)

@@ -1,10 +1,10 @@
 //! A column of dates or times: the time that has passed, and where each point is in the year, the month, the week and the day.
 
-use super::super::measure::Measure;
 use super::super::moment::{DateOrder, Moment, calendar, is_missing, is_written_in, text};
 use super::super::table::{Cells, Column};
 use super::NumberFeature;
 use crate::host::{cos, sin};
+use crate::math::measure::Measure;
 use crate::record;
 use std::borrow::Cow;
 use std::f64::consts::TAU;
@@ -49,7 +49,7 @@ const YEAR: f64 = 365.0;
 
 impl DateFeature {
     /// Fits it to the points in time of the training rows and the statistics of their days.
-    pub(in crate::io) fn fit(
+    pub(crate) fn fit(
         name: &str,
         order: DateOrder,
         measure: Measure,
@@ -95,7 +95,7 @@ impl DateFeature {
     }
 
     /// Writes the inputs of a point in time, or of the fill-in value if there is none.
-    pub(in crate::io) fn write(&self, moment: Option<Moment>, inputs: &mut [f32]) {
+    pub(crate) fn write(&self, moment: Option<Moment>, inputs: &mut [f32]) {
         let (of_elapsed, rest) = inputs.split_at_mut(self.elapsed.inputs());
         self.elapsed.write(moment.map_or(f64::NAN, |moment| moment.universal), of_elapsed);
         let Some(moment) = moment else { return };
@@ -107,7 +107,7 @@ impl DateFeature {
         rest.iter_mut().zip(circle.chain(weekdays).chain(months)).for_each(|(input, value)| *input = value);
     }
 
-    pub(super) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         self.elapsed.is_sound()
     }
 }
@@ -136,7 +136,7 @@ fn month(moment: &Moment) -> u32 {
 }
 
 /// The points in time of a column, by row, and the texts that are none.
-pub(in crate::io) struct Moments<'a> {
+pub(crate) struct Moments<'a> {
     cells: &'a Cells,
     levels: Vec<Option<Moment>>,
     /// Whether most of the texts are points in time, so that the others count as missing.
@@ -144,7 +144,7 @@ pub(in crate::io) struct Moments<'a> {
 }
 
 impl<'a> Moments<'a> {
-    pub(in crate::io) fn of(column: &'a Column, order: DateOrder) -> Self {
+    pub(crate) fn of(column: &'a Column, order: DateOrder) -> Self {
         let cells = column.as_category();
         let (levels, is_fitting) = match cells {
             Cells::Numeric(_) => (Vec::new(), false),
@@ -156,12 +156,12 @@ impl<'a> Moments<'a> {
     }
 
     /// The text in a row that cannot be used, if it is one.
-    pub(in crate::io) fn unusable(&self, row: usize) -> Option<Cow<'_, str>> {
+    pub(crate) fn unusable(&self, row: usize) -> Option<Cow<'_, str>> {
         self.cells.text(row).filter(|text| !self.is_fitting && self.get(row).is_none() && !is_missing(text))
     }
 
     /// The point in time in a row. `None` if the cell is missing or is another text.
-    pub(in crate::io) fn get(&self, row: usize) -> Option<Moment> {
+    pub(crate) fn get(&self, row: usize) -> Option<Moment> {
         match self.cells {
             Cells::Numeric(_) => None,
             Cells::Categorical { codes, .. } => *self.levels.get(codes[row] as usize)?,
@@ -169,7 +169,7 @@ impl<'a> Moments<'a> {
     }
 
     /// Days since 1970 of every row; NaN where there is no point in time.
-    pub(in crate::io) fn days(&self) -> Vec<f64> {
+    pub(crate) fn days(&self) -> Vec<f64> {
         (0..self.cells.len()).map(|row| self.get(row).map_or(f64::NAN, |moment| moment.universal)).collect()
     }
 }

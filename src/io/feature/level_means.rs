@@ -26,7 +26,7 @@ const FOLDS: usize = 5;
 const MOST_CLASSES: usize = 16;
 
 /// Targets of some rows.
-pub(in crate::io) struct Targets<'a> {
+pub(crate) struct Targets<'a> {
     /// Numbers, or indices of classes.
     pub values: &'a [f32],
     /// Number of classes; 0 for numbers.
@@ -50,7 +50,7 @@ impl Targets<'_> {
 
 impl LevelMeans {
     /// Fits it to the level of each training row, if it has one, and its target. `levels` is the number of levels.
-    pub(in crate::io) fn fit(codes: &[Option<u32>], levels: usize, targets: &Targets<'_>) -> Self {
+    pub(crate) fn fit(codes: &[Option<u32>], levels: usize, targets: &Targets<'_>) -> Self {
         let inputs = targets.inputs();
         let (sums, counts) = totals(codes, levels, targets, |_| true);
         let n = counts.iter().sum::<f64>().max(1.0);
@@ -124,12 +124,12 @@ impl LevelMeans {
     }
 
     /// Writes the inputs of a level with so many training rows.
-    pub(super) fn write(&self, level: usize, rows: u32, x: &mut [f32]) {
+    pub(crate) fn write(&self, level: usize, rows: u32, x: &mut [f32]) {
         self.write_sums(self.of_level(&self.sums, level), f64::from(rows), x);
     }
 
     /// Writes the inputs of training rows, each from the rows of other folds. `fold` is a number of each row.
-    pub(in crate::io) fn write_training<'x>(
+    pub(crate) fn write_training<'x>(
         &self,
         codes: &[Option<u32>],
         levels: usize,
@@ -147,7 +147,7 @@ impl LevelMeans {
     }
 
     /// Whether it fits so many levels.
-    pub(super) fn is_sound(&self, levels: usize) -> bool {
+    pub(crate) fn is_sound(&self, levels: usize) -> bool {
         let are_finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
         let inputs = self.inputs();
         self.scales.len() == inputs

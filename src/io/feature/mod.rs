@@ -12,8 +12,8 @@ pub use date::{Cycle, DateFeature};
 pub use level_means::LevelMeans;
 pub use number::NumberFeature;
 
-pub(super) use date::Moments;
-pub(super) use level_means::Targets;
+pub(crate) use date::Moments;
+pub(crate) use level_means::Targets;
 
 use super::moment::DateOrder;
 use crate::record;
@@ -62,7 +62,7 @@ impl Feature {
     }
 
     /// What the column is used as.
-    pub(super) fn role(&self) -> Role {
+    pub(crate) fn role(&self) -> Role {
         match self {
             Self::Numeric(_) => Role::Number,
             Self::Categorical(_) => Role::Category,
@@ -80,7 +80,7 @@ impl Feature {
     }
 
     /// Whether its statistics are consistent: scales above 0, as many counts as levels.
-    pub(super) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         match self {
             Self::Numeric(number) => number.is_sound(),
             Self::Categorical(category) => category.is_sound(),
@@ -90,11 +90,11 @@ impl Feature {
 }
 
 /// Whether values can be divided by it.
-pub(super) fn is_scale(scale: f64) -> bool {
+pub(crate) fn is_scale(scale: f64) -> bool {
     scale > 0.0 && scale.is_finite()
 }
 
 /// Whether there is a count for each of some levels.
-pub(super) fn is_list(levels: &[String], counts: &[u32]) -> bool {
+pub(crate) fn is_list(levels: &[String], counts: &[u32]) -> bool {
     !levels.is_empty() && levels.len() == counts.len()
 }

@@ -1,7 +1,7 @@
 //! A column of numbers: (x - mean) / scale, bins between its quantiles, and an input that says where a cell was missing.
 
-use super::super::measure::Measure;
 use super::{Bins, is_scale};
+use crate::math::measure::Measure;
 use crate::record;
 
 /// Encoding of a column of numbers, as inputs in this order: the scaled number, its bins, 1 for a missing cell.
@@ -29,7 +29,7 @@ record! { NumberFeature { name, mean, scale, min, max, impute, has_gaps = false,
 
 impl NumberFeature {
     /// Fits it to the numbers of the training rows, NaN where a cell is missing, and their statistics, with up to `bins` bins.
-    pub(in crate::io) fn fit(name: &str, measure: Measure, training: &[f64], fills: bool, bins: usize) -> Self {
+    pub(crate) fn fit(name: &str, measure: Measure, training: &[f64], fills: bool, bins: usize) -> Self {
         let present: Vec<f64> = training.iter().copied().filter(|value| !value.is_nan()).collect();
         let has_gaps = fills && present.len() < training.len();
         let Measure { mean, min, max, .. } = measure;
@@ -51,12 +51,12 @@ impl NumberFeature {
     }
 
     /// The scaled value, which is infinite if it does not fit 32 bits.
-    pub(in crate::io) fn scaled(&self, value: f64) -> f32 {
+    pub(crate) fn scaled(&self, value: f64) -> f32 {
         ((value - self.mean) / self.scale) as f32
     }
 
     /// Writes the inputs of a number, or of the fill-in value if it is missing (NaN).
-    pub(in crate::io) fn write(&self, value: f64, inputs: &mut [f32]) {
+    pub(crate) fn write(&self, value: f64, inputs: &mut [f32]) {
         let is_missing = value.is_nan();
         let value = if is_missing { self.impute.unwrap_or(self.mean) } else { value };
         let all = std::iter::once(self.scaled(value)).chain(self.bins.inputs(value));
@@ -64,7 +64,7 @@ impl NumberFeature {
         inputs.iter_mut().zip(all).for_each(|(input, value)| *input = value);
     }
 
-    pub(super) fn is_sound(&self) -> bool {
+    pub(crate) fn is_sound(&self) -> bool {
         is_scale(self.scale) && self.mean.is_finite() && self.bins.is_sound()
     }
 }

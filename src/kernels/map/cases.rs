@@ -6,7 +6,7 @@ use crate::kernels::halves;
 use crate::kernels::map::{MAP, dispatch};
 use crate::kernels::oracle;
 use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
-use crate::program::special;
+use crate::math::special;
 use crate::program::{Expr, Program};
 use crate::program::{ScalarOp, expr, op};
 

@@ -1,7 +1,7 @@
 //! Values of the special functions, made with mpmath at 40 digits or more. All arguments are exact in f32 too.
 
 /// Function, arguments, value.
-pub(super) const GOLDEN: &[(&str, &[f64], f64)] = &[
+pub(crate) const GOLDEN: &[(&str, &[f64], f64)] = &[
     ("sinc", &[0.0], 1.0),
     ("sinc", &[1.0000000031710769e-30], 1.0),
     ("sinc", &[9.999999747378752e-05], 0.9999999983333334),

@@ -2,16 +2,16 @@
 
 /// Statistics of a column's numbers. The deviation is that of the population: sqrt(sum (x - mean)^2 / n).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Measure {
-    pub(super) mean: f64,
-    pub(super) deviation: f64,
-    pub(super) min: f64,
-    pub(super) max: f64,
+pub(crate) struct Measure {
+    pub(crate) mean: f64,
+    pub(crate) deviation: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
 }
 
 impl Measure {
     /// Over `values` at `rows`, ignoring missing ones (NaN); `None` if there are none.
-    pub(super) fn of(values: &[f64], rows: &[u32]) -> Option<Self> {
+    pub(crate) fn of(values: &[f64], rows: &[u32]) -> Option<Self> {
         let present = || rows.iter().map(|&row| values[row as usize]).filter(|value| !value.is_nan());
         let (mut count, mut sum, mut min, mut max) = (0_u32, 0.0, f64::INFINITY, f64::NEG_INFINITY);
         for value in present() {
@@ -38,7 +38,7 @@ impl Measure {
 
     /// Median and 1.4826 times the median distance from it, which is the deviation of normal numbers (Huber 1981): robust against
     /// values near a pole. Over finite values only; if most of them are equal, their plain statistics.
-    pub(super) fn robust(values: &[f64], rows: &[u32]) -> Option<Self> {
+    pub(crate) fn robust(values: &[f64], rows: &[u32]) -> Option<Self> {
         let finite: Vec<u32> = rows.iter().copied().filter(|&row| values[row as usize].is_finite()).collect();
         let plain = Self::of(values, &finite)?;
         let mean = median(finite.iter().map(|&row| values[row as usize]).collect())?;
@@ -47,14 +47,14 @@ impl Measure {
     }
 
     /// The divisor of centred values: the deviation, or 1 if it is only rounding error of a constant.
-    pub(super) fn scale(&self) -> f64 {
+    pub(crate) fn scale(&self) -> f64 {
         let largest = self.min.abs().max(self.max.abs());
         let is_constant = self.min == self.max || self.deviation <= 1e-12 * largest;
         if is_constant { 1.0 } else { self.deviation }
     }
 
     /// Whether the numbers are small enough that the sum of their squares is finite.
-    pub(super) fn is_finite(&self) -> bool {
+    pub(crate) fn is_finite(&self) -> bool {
         self.mean.is_finite() && self.deviation.is_finite()
     }
 }

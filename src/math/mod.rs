@@ -1,0 +1,12 @@
+//! Statistics, order, random numbers for data and draws, and special functions, all in f64.
+
+pub(crate) mod measure;
+pub(crate) mod order;
+mod quantile;
+pub mod special;
+pub mod splitmix;
+mod student;
+
+pub use measure::median;
+pub use quantile::{mean, quantile_of_sorted};
+pub use student::{normal_reach, student_reach};
