@@ -9,7 +9,8 @@ use meromorph::internal::kernels::pointwise::IterationSpace;
 use meromorph::internal::kernels::{layer_norm, map, matmul, mlp, random, reduce, softmax};
 use meromorph::nn::{Activation, Layout, Spec};
 use meromorph::program::Program;
-use meromorph::program::op::{self, ScalarOp};
+use meromorph::program::ScalarOp;
+use meromorph::program::op;
 
 /// Long enough for the resolution of the clock and to amortise the first submits.
 const SECONDS: f64 = 0.7;

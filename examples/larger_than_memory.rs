@@ -3,9 +3,9 @@
 //! `cargo run --release --example larger_than_memory -- 1000000000`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
+use meromorph::files::ranges::Generated;
 use meromorph::fit::{Formula, Problem, SolveOptions, Strategy, solve};
 use meromorph::internal::host::{now_ms, peak_bytes};
-use meromorph::readers::ranges::Generated;
 
 /// Bits that look random, from the number of a row (Steele, Lea and Flood 2014).
 fn mixed(row: u64) -> u64 {

@@ -10,8 +10,8 @@ pub mod export;
 #[cfg(target_arch = "wasm32")]
 #[path = "export/web.rs"]
 pub mod export;
+pub mod files;
 pub mod fit;
-pub mod io;
 pub mod loss;
 pub mod nn;
 pub mod ops;
@@ -20,12 +20,25 @@ pub mod options;
 pub mod profile;
 pub mod program;
 #[cfg(not(target_arch = "wasm32"))]
-pub mod readers;
-#[cfg(not(target_arch = "wasm32"))]
 pub mod report;
 pub mod scm;
+pub mod table;
 pub mod tensor;
 pub mod train;
+
+/// Moved to [`files`] and [`table`].
+#[deprecated(note = "use meromorph::files and meromorph::table")]
+pub mod io {
+    pub use crate::files::*;
+    pub use crate::table::*;
+}
+
+/// Moved to [`files`].
+#[cfg(not(target_arch = "wasm32"))]
+#[deprecated(note = "use meromorph::files")]
+pub mod readers {
+    pub use crate::files::{check_bytes, is_text, open_rows, ranges, read_table, unpack};
+}
 
 /// For the project's own crates and tests: may change at any time.
 #[doc(hidden)]
@@ -60,7 +73,10 @@ pub mod prelude {
     pub use crate::autograd::Var;
     pub use crate::device::{Device, Request};
     pub use crate::error::{Error, ErrorKind, Result};
-    pub use crate::io::{Choice, Header, Table};
+    pub use crate::files::Header;
+    pub use crate::files::Table;
+    #[cfg(not(target_arch = "wasm32"))]
+    pub use crate::files::read_table;
     pub use crate::loss::{Loss, PairLoss};
     pub use crate::nn::{Activation, Decoding, Head, Layer, Spec};
     pub use crate::ops;
@@ -69,9 +85,8 @@ pub mod prelude {
     pub use crate::program::expr::{
         abs, cos, cosh, exp, ln, max, min, sigmoid, sin, sinh, softplus, sqrt, square, tanh,
     };
-    #[cfg(not(target_arch = "wasm32"))]
-    pub use crate::readers::read_table;
     pub use crate::scm::{self, Masked};
+    pub use crate::table::Choice;
     pub use crate::tensor::Tensor;
     pub use crate::train::{
         Batch, Data, Event, Examples, Flow, Initial, Model, Network, Parameters, Ready, TrainOptions, Trainer,

@@ -9,9 +9,11 @@ use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use meromorph::files::Format;
+use meromorph::files::open_rows;
+use meromorph::files::read_table;
+use meromorph::files::tensors;
 use meromorph::internal::host;
-use meromorph::io::{Format, tensors};
-use meromorph::readers::{open_rows, read_table};
 use meromorph::train::{Checkpoint, Data, Examples, Model, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 

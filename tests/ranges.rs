@@ -6,10 +6,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use meromorph::Result;
-use meromorph::io::tensors::{self, Array, Data, Tensors};
-use meromorph::io::{Format, Header, RowSource};
-use meromorph::readers::ranges::Generated;
-use meromorph::readers::{open_rows, read_table};
+use meromorph::files::RowSource;
+use meromorph::files::open_rows;
+use meromorph::files::ranges::Generated;
+use meromorph::files::read_table;
+use meromorph::files::tensors;
+use meromorph::files::tensors::{Array, Data, Tensors};
+use meromorph::files::{Format, Header};
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use meromorph::Result;
-use meromorph::io::Header;
-use meromorph::readers::open_rows;
+use meromorph::files::Header;
+use meromorph::files::open_rows;
 
 struct Counting;
 

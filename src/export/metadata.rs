@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 use super::onnx::{self, FIELDS, OPSET};
 use super::tensor_info::TensorInfo;
 use crate::error::{Error, Result};
-use crate::io::{Preparation, Target};
 use crate::loss::Link;
 use crate::nn::{Decoding, Threshold};
+use crate::table::{Preparation, Target};
 use crate::train::Model;
 
 /// Identifies metadata of this engine.

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::page::portable;
 use crate::error::{Error, Result};
 use crate::host;
-use crate::io::{Feature, Preparation, Target};
 use crate::loss::Link;
+use crate::table::{Feature, Preparation, Target};
 use crate::train::Model;
 
 /// The folder, within the web files, of the parts that are the same for every model.

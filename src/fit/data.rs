@@ -7,8 +7,8 @@ use super::integral::{Integral, grid, places};
 use super::levels::{Groups, Levels};
 use super::reading::{Reading, Scan, Wanted};
 use crate::error::Result;
+use crate::files::RowSource;
 use crate::host::ThreadPool;
-use crate::io::RowSource;
 
 /// The rows of a problem, in parts of consecutive rows.
 #[derive(Clone)]

@@ -10,8 +10,8 @@ use super::parameter::Parameter;
 use super::reading::Wanted;
 use super::strategy::Strategy;
 use crate::error::{Error, Result, hint, listed};
+use crate::files::RowSource;
 use crate::host::{ThreadPool, number, threads};
-use crate::io::RowSource;
 
 /// A formula with its data, and what is known of its parameters. Rows are weighted equally unless [`Problem::sigma`] is called.
 #[derive(Clone)]

@@ -9,8 +9,8 @@ use super::integral::{Integral, grid, places};
 use super::levels::Groups;
 use super::pieces;
 use crate::error::{Error, Result};
+use crate::files::RowSource;
 use crate::host::{ThreadPool, number};
-use crate::io::RowSource;
 
 /// More distinct values than these are no levels, and no grid of an integral.
 const MOST_VALUES: usize = 1_000_000;

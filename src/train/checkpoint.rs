@@ -6,13 +6,15 @@ use super::model::Model;
 use super::storage::Storage;
 
 use crate::error::{Error, Result};
-use crate::io::tensors::{self, Array, Data};
-use crate::io::{Choice, Format, Fractions, Preparation};
+use crate::files::Format;
+use crate::files::tensors;
+use crate::files::tensors::{Array, Data};
 use crate::json::{Json, Record};
 use crate::kernels::fold;
 use crate::nn::{Layout, Spec};
 use crate::optim::Motion;
 use crate::record;
+use crate::table::{Choice, Fractions, Preparation};
 
 /// The progress of a run.
 #[derive(Clone, Debug, Default, PartialEq)]

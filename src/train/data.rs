@@ -3,10 +3,11 @@
 use super::config::TrainerConfig;
 use super::network::Network;
 use crate::error::{Error, Result};
+use crate::files::Table;
 use crate::host::number;
-use crate::io::{Preparation, Table};
 use crate::loss::{Loss, Target};
 use crate::nn::{Head, Spec};
+use crate::table::Preparation;
 
 /// Inputs and targets of some rows.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -9,8 +9,8 @@ use super::not_finite::NotFinite;
 use super::trainer::Trainer;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::files::Table;
 use crate::host;
-use crate::io::Table;
 use crate::nn::Layout;
 use crate::optim::{Optimizer, Schedule};
 

@@ -5,8 +5,9 @@ use super::metrics::Metrics;
 use super::model::Model;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::files::Table;
 use crate::host;
-use crate::io::{MissingReport, Table};
+use crate::table::MissingReport;
 
 /// What a model makes of the rows of a table that have a target and every input that it needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +80,8 @@ mod tests {
 
     use super::super::examined::{judged, linear};
     use super::*;
-    use crate::io::{Header, read_plain};
+    use crate::files::Header;
+    use crate::files::read_plain;
 
     #[test]
     fn a_known_model_has_known_figures() {

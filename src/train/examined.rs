@@ -1,9 +1,10 @@
 //! A model and a table for the tests of importance and partial dependence.
 
 use super::model::Model;
-use crate::io::{Feature, NumberFeature, Preparation, Table, Target};
+use crate::files::Table;
 use crate::loss::Loss;
 use crate::nn::{Activation, Layout, Spec};
+use crate::table::{Feature, NumberFeature, Preparation, Target};
 
 /// y = w · (a, b, c), without noise.
 pub(super) fn linear(weights: [f32; 3]) -> Model {

@@ -10,7 +10,9 @@ use super::options::{Run, SplitTable, TrainOptions};
 use super::trainer::Trainer;
 use crate::device::Device;
 use crate::error::Result;
-use crate::io::{self, Table, Task};
+use crate::files::Table;
+use crate::table;
+use crate::table::Task;
 
 /// A fold: a model that was trained on the other rows.
 #[derive(Clone, Debug)]
@@ -35,17 +37,17 @@ impl TrainOptions {
     pub fn folds(&self, table: &Table, count: usize) -> Result<Vec<SplitTable>> {
         self.check()?;
         let choice = self.fitted_choice();
-        let mut chosen = io::choose(table, &choice)?;
+        let mut chosen = table::choose(table, &choice)?;
         let seed = choice.split_seed.unwrap_or(self.seed);
         if self.fractions.test > 0.0 {
             let order = split_order(chosen.rows.len(), seed);
-            let split = io::split_table(table, &chosen, self.fractions, &order)?;
+            let split = table::split_table(table, &chosen, self.fractions, &order)?;
             let mut is_test = vec![false; table.rows()];
             split.test.iter().for_each(|&row| is_test[row as usize] = true);
             chosen.rows.retain(|&row| !is_test[row as usize]);
         }
         let order = split_order(chosen.rows.len(), seed);
-        let splits = io::fold_splits(table, &chosen, count, self.fractions.validation, &order)?;
+        let splits = table::fold_splits(table, &chosen, count, self.fractions.validation, &order)?;
         splits.into_iter().map(|split| SplitTable::of(table, &chosen, split)).collect()
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::data::Examples;
 use super::options::Run;
 use crate::error::{Error, Result};
-use crate::io::{MissingReport, NoteKind, Table, Unknown};
+use crate::files::Table;
+use crate::table::{MissingReport, NoteKind, Unknown};
 
 /// What was found in a file of validation or test rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +59,9 @@ pub fn check_groups(table: &Table, held: &Table, group: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::{Choice, Header, Missing, read_plain};
+    use crate::files::Header;
+    use crate::files::read_plain;
+    use crate::table::{Choice, Missing};
     use crate::train::TrainOptions;
 
     fn read(text: &str, name: &str) -> Table {

@@ -9,7 +9,7 @@ use super::metrics::Metrics;
 use super::model::Model;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::io::Table;
+use crate::files::Table;
 use crate::math::order::ascending_numbers;
 
 /// How a model is examined.

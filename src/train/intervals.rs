@@ -5,10 +5,11 @@
 use super::model::Model;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::io::{NoteKind, Table, Unknown};
+use crate::files::Table;
 use crate::loss::Target;
 use crate::math::order::ascending_numbers;
 use crate::record;
+use crate::table::{NoteKind, Unknown};
 
 /// Residuals of one group that are stored; of more, evenly spaced ranks, rounded up.
 const STORED: usize = 999;

@@ -1,10 +1,10 @@
 //! Metrics of predictions, computed in f64 and in the target's units.
 
+use crate::table;
 use serde::{Deserialize, Serialize};
 
 use super::class_metrics::ClassMetrics;
 use super::pairs;
-use crate::io;
 use crate::loss::{Link, Loss, Pointwise, Target, gaussian, kl};
 use crate::nn::Spec;
 
@@ -92,30 +92,30 @@ impl Metrics {
 
     /// Metrics of a prediction that ignores the inputs: the training rows' mean, or the shares of their classes. `None` without
     /// rows, and for a model with poles.
-    pub fn baseline(target: &io::Target, loss: &Loss, y: &[f32]) -> Option<Self> {
+    pub fn baseline(target: &table::Target, loss: &Loss, y: &[f32]) -> Option<Self> {
         if y.is_empty() {
             return None;
         }
         match (target, loss) {
-            (io::Target::Regression { scale, .. }, Loss::Pointwise(loss)) => {
+            (table::Target::Regression { scale, .. }, Loss::Pointwise(loss)) => {
                 let z = vec![0.0; y.len()];
                 Some(Self::regression(loss.mean(&z, y), Link::Identity, (&z, y), 1, *scale))
             }
-            (io::Target::Counts { mean, .. }, Loss::Pointwise(loss)) => {
+            (table::Target::Counts { mean, .. }, Loss::Pointwise(loss)) => {
                 let rate = mean.max(f64::from(f32::MIN_POSITIVE)).ln() as f32;
                 let z = vec![rate; y.len()];
                 Some(Self::regression(loss.mean(&z, y), Link::Exp, (&z, y), 1, 1.0))
             }
             // Mean 0 and variance 1 in standard deviations of the target.
-            (io::Target::Regression { scale, .. }, Loss::Gaussian) => {
+            (table::Target::Regression { scale, .. }, Loss::Gaussian) => {
                 Some(Self::normal(&vec![0.0; 2 * y.len()], y, 2, *scale))
             }
-            (io::Target::Shares { means, .. }, Loss::KullbackLeibler) => {
+            (table::Target::Shares { means, .. }, Loss::KullbackLeibler) => {
                 let logit = |share: &f64| share.max(f64::from(f32::MIN_POSITIVE)).ln() as f32;
                 let z = means.iter().map(logit).collect::<Vec<_>>().repeat(y.len() / means.len());
                 Some(Self::shares(&z, y, means.len()))
             }
-            (io::Target::Classification { counts, .. }, Loss::CrossEntropy { .. } | Loss::Pointwise(_)) => {
+            (table::Target::Classification { counts, .. }, Loss::CrossEntropy { .. } | Loss::Pointwise(_)) => {
                 let (classes, total) = (counts.len(), counts.iter().sum::<u32>().max(1));
                 let shares: Vec<f64> = counts.iter().map(|&count| f64::from(count) / f64::from(total)).collect();
                 let own: Vec<f32> = match loss {

@@ -7,15 +7,17 @@ use super::storage::Storage;
 use super::trainer::Trainer;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::files::Table;
+use crate::files::tensors;
+use crate::files::tensors::{Array, CHECKSUM, Data, NO_CHECKSUM, Tensors};
 use crate::host::{memory_bytes, number};
-use crate::io::tensors::{self, Array, CHECKSUM, Data, NO_CHECKSUM, Tensors};
-use crate::io::{Encoded, Note, NoteKind, Preparation, Table, Unknown};
 use crate::json::{Json, Record};
 use crate::kernels::mlp::Precision;
 use crate::kernels::strict::Decoded;
 use crate::loss::Loss;
 use crate::nn::{Layout, Spec};
 use crate::record;
+use crate::table::{Encoded, Note, NoteKind, Preparation, Unknown};
 
 /// A trained model.
 #[derive(Clone, Debug, PartialEq)]

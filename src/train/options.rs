@@ -18,10 +18,14 @@ use super::gradients::GradientConfig;
 use super::precision::MixedPrecision;
 use crate::device::Recompute;
 use crate::error::{Error, Result};
-use crate::io::{self, Choice, Fractions, Preparation, Quantity, Split, Table};
+use crate::files::{Column, Table, Warning};
 use crate::loss::{Loss, Target};
 use crate::nn::{Activation, Decoding, Head, Policy, RationalLayer, Spec};
 use crate::optim::{Optimizer, Schedule};
+use crate::table::{
+    Choice, ColumnRoles, Fractions, MissingReport, Preparation, Quantity, Role, Split, Task, choose, inspect,
+    split_table,
+};
 
 pub use reading::READING;
 pub use table::TABLE;
@@ -112,9 +116,9 @@ pub struct Run {
     /// The reason for the task, in words.
     pub reason: String,
     /// Rows with missing values, and how they were handled.
-    pub gaps: io::MissingReport,
+    pub gaps: MissingReport,
     /// What a person should know about the columns.
-    pub warnings: Vec<io::Warning>,
+    pub warnings: Vec<Warning>,
     /// The rows of the table in each part.
     pub split: Split,
 }
@@ -125,30 +129,30 @@ pub struct SplitTable {
     split: Split,
     preparation: Preparation,
     reason: String,
-    gaps: io::MissingReport,
-    warnings: Vec<io::Warning>,
+    gaps: MissingReport,
+    warnings: Vec<Warning>,
 }
 
 impl SplitTable {
     /// Chooses the columns and rows of a table and splits the rows with a seed.
     pub fn new(table: &Table, choice: &Choice, fractions: Fractions, seed: u64) -> Result<Self> {
-        let chosen = io::choose(table, choice)?;
+        let chosen = choose(table, choice)?;
         let order = split_order(chosen.rows.len(), choice.split_seed.unwrap_or(seed));
-        let split = io::split_table(table, &chosen, fractions, &order)?;
+        let split = split_table(table, &chosen, fractions, &order)?;
         Self::of(table, &chosen, split)
     }
 
     /// With its rows split already.
-    pub(super) fn of(table: &Table, chosen: &io::ColumnRoles, split: Split) -> Result<Self> {
+    pub(super) fn of(table: &Table, chosen: &ColumnRoles, split: Split) -> Result<Self> {
         let preparation = Preparation::fit(table, chosen, &split.train)?;
-        let is_class = preparation.target.task() == io::Task::Classification;
-        let target_role = if is_class { io::Role::Category } else { io::Role::Number };
+        let is_class = preparation.target.task() == Task::Classification;
+        let target_role = if is_class { Role::Category } else { Role::Number };
         // What is said of a column of numbers does not matter where it is used as a category.
         let columns = chosen.features.iter().copied().chain([(chosen.target, target_role)]);
         let used = columns.map(|(at, role)| (&table.columns()[at], role));
-        let is_said = |(column, role): &(&io::Column, _)| !(*role == io::Role::Category && column.is_numeric());
+        let is_said = |(column, role): &(&Column, _)| !(*role == Role::Category && column.is_numeric());
         let read = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned());
-        let warnings = read.chain(chosen.left_out.clone()).chain(io::inspect(table, chosen)).collect();
+        let warnings = read.chain(chosen.left_out.clone()).chain(inspect(table, chosen)).collect();
         Ok(Self { split, preparation, reason: chosen.reason.clone(), gaps: chosen.report.clone(), warnings })
     }
 

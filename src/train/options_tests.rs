@@ -2,9 +2,9 @@
 
 use super::resolve::{balanced, default_decoding};
 use super::*;
-use crate::io::Target;
 use crate::optim::ScheduleShape;
 use crate::options::{Given, Kind, Naming, Value};
+use crate::table::Target;
 
 fn regression([mean, scale, min, max]: [f64; 4]) -> Target {
     Target::Regression { name: "y".into(), mean, scale, min, max }

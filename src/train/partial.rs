@@ -8,8 +8,9 @@ use super::model::Model;
 use super::prediction::{PredictOptions, Prediction};
 use crate::device::Device;
 use crate::error::{Error, Result, hint, listed};
-use crate::io::{Column, Cycle, DateFeature, Feature, NumberFeature, Table, Unknown};
+use crate::files::{Column, Table};
 use crate::math::order::ascending_numbers;
+use crate::table::{Cycle, DateFeature, Feature, NumberFeature, Unknown};
 
 /// The mean prediction over a grid of one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::model::Model;
 use super::predictor::Factor;
-use crate::io::{Note, Preparation, Unknown};
 use crate::kernels::mlp::Precision;
+use crate::table::{Note, Preparation, Unknown};
 
 /// Options of a prediction.
 #[derive(Clone, Copy, Debug, Default)]

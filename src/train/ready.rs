@@ -7,7 +7,7 @@ use super::prediction::{Noted, PredictOptions};
 use super::predictor::Predictor;
 use crate::device::{Buffer, Device, Plan, View};
 use crate::error::{Error, Result};
-use crate::io::Table;
+use crate::files::Table;
 
 /// A model on a device with its weights uploaded and packed, so that a call only computes.
 pub struct Ready {

@@ -4,8 +4,8 @@
 use half::f16;
 
 use crate::error::{Error, Result};
+use crate::files::tensors::{Array, Data, Tensors};
 use crate::host::number;
-use crate::io::tensors::{Array, Data, Tensors};
 use crate::nn::Parameter;
 use crate::record;
 
@@ -105,7 +105,7 @@ fn codes(values: &[f32], columns: usize) -> (Vec<i8>, Vec<f32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::io::tensors;
+    use crate::files::tensors;
     use crate::nn::Init;
 
     #[test]

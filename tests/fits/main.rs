@@ -5,11 +5,11 @@ mod levels;
 mod starts;
 
 use meromorph::Result;
+use meromorph::files::ranges::Generated;
 use meromorph::fit::{
     Fit, Formula, Global, Journal, Method, Problem, RobustLoss, SavedFit, SolveOptions, add_profiles, report, solve,
     solve_from,
 };
-use meromorph::readers::ranges::Generated;
 
 /// Numbers between -1 and 1 from a linear congruential generator.
 fn noise(count: usize) -> Vec<f64> {

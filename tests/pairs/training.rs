@@ -1,11 +1,12 @@
 //! Training of models with poles, its reports and its errors.
 
 use meromorph::Device;
+use meromorph::files::Header;
+use meromorph::files::read_table;
 use meromorph::internal::kernels::mlp::PairLoss;
-use meromorph::io::{Choice, Header};
 use meromorph::loss::Loss;
 use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, Spec};
-use meromorph::readers::read_table;
+use meromorph::table::Choice;
 use meromorph::train::{
     CoverageGoal, Data, Examples, Flow, Model, Prediction, Stop, TrainOptions, Trainer, TrainerConfig,
 };

@@ -1,7 +1,8 @@
 //! Second derivatives of every scalar op against second differences of its value in f64, which use none of its derivatives.
 
 use meromorph::program::Expr;
-use meromorph::program::op::{OPS, ScalarOp};
+use meromorph::program::ScalarOp;
+use meromorph::program::op::OPS;
 use meromorph::{Device, ops};
 
 use crate::{leaf, numbers, refs};

@@ -10,10 +10,12 @@ use super::progress::Progress;
 use super::{Answer, Failure};
 use meromorph::device::{self, Geometries, Geometry, Info, Products, Request};
 use meromorph::error::hint;
+use meromorph::files::read_table;
+use meromorph::files::{Format, Header};
+use meromorph::files::{Table, tensors};
+use meromorph::files::{check_bytes, unpack};
 use meromorph::internal::host;
-use meromorph::io::{Format, Header, Table, tensors};
 use meromorph::options::names;
-use meromorph::readers::{check_bytes, read_table, unpack};
 use meromorph::train::{Trainer, geometry};
 use meromorph::{Device, Error, Result};
 

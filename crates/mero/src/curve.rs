@@ -8,10 +8,11 @@ use super::fit::levels;
 use super::predict::{Args, beside};
 use super::{Answer, Failure};
 use meromorph::Result;
+use meromorph::files::csv;
+use meromorph::files::csv::Values;
+use meromorph::files::read_table;
 use meromorph::fit::{FitPrediction, Levels, SavedFit};
 use meromorph::internal::host;
-use meromorph::io::csv::{self, Values};
-use meromorph::readers::read_table;
 
 /// The fit in a file that begins like JSON, as no model file does.
 pub(super) fn fit(path: &Path) -> Result<Option<SavedFit>> {

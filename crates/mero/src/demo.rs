@@ -8,9 +8,10 @@ use super::flags::{Flags, Model, prepare};
 use super::replace::check_replaced;
 use super::session::{Judging, Session};
 use super::{Answer, Failure};
+use meromorph::files::Table;
 use meromorph::internal::host;
-use meromorph::io::{Choice, Table};
 use meromorph::report::counted;
+use meromorph::table::Choice;
 use meromorph::train::{Origin, TrainOptions, Trainer};
 use meromorph::{Device, Result, ops};
 

@@ -13,11 +13,12 @@ use super::plot::{PlotData, draw};
 use super::predict::load;
 use super::report::{metrics_table, shape_of};
 use super::{Answer, Failure};
+use meromorph::files::Table;
 use meromorph::internal::host;
-use meromorph::io::{Preparation, Table};
 use meromorph::nn::Threshold;
 use meromorph::options::names;
 use meromorph::report::{Table as TextTable, count, duration, facts, figure};
+use meromorph::table::Preparation;
 use meromorph::train::{
     Evaluation, LayerShares, Metrics, Model, Monitor, MonitorState, Storage, ThresholdRow, nearness, sweep,
 };

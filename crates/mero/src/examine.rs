@@ -5,7 +5,7 @@ use pollster::block_on;
 use super::Answer;
 use super::progress::Progress;
 use meromorph::Device;
-use meromorph::io::Table;
+use meromorph::files::Table;
 use meromorph::report::{Axis, Chart, Series, Style, Table as TextTable, count, figure, short};
 use meromorph::train::{ExamineOptions, ImportanceReport, Model, Partial, importance, partial};
 

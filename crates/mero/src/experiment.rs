@@ -12,8 +12,9 @@ use super::console::{say, say_json};
 use super::progress::Progress;
 use super::{Answer, Failure};
 use meromorph::error::{Error, ErrorKind, Result};
+use meromorph::files::csv;
+use meromorph::files::csv::{Header, Values};
 use meromorph::internal::host;
-use meromorph::io::csv::{self, Header, Values};
 use meromorph::report::{Table, count, counted, duration, figure, short};
 use meromorph_experiments::{
     self, Comparison, Direction, Domain, Estimate, ExperimentReport, ExternalMethod, MethodReport, Metric, Request,

@@ -21,12 +21,13 @@ use super::{Answer, Failure, interrupt};
 use checkpoint::Checkpoint;
 use log::Log;
 use meromorph::error::{Error, hint, listed};
+use meromorph::files::Format;
+use meromorph::files::RowSource;
 use meromorph::fit::{
     FTest, Fit, Global, Journal, Levels, Method, Problem, RobustLoss, SavedFit, SolveOptions, add_profiles, approach,
     report, solve_from,
 };
 use meromorph::internal::host;
-use meromorph::io::{Format, RowSource};
 pub(super) use model::{pairs, range, value};
 use page::page;
 use rows::Rows;

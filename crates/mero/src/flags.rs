@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 
 use super::{Answer, Failure};
 use meromorph::error::Error;
-use meromorph::io::Table;
+use meromorph::files::Table;
 use meromorph::options::{Entry, Given, Kind, Naming, Value};
 use meromorph::train::{OPTIONS, Run, SplitTable, TrainOptions};
 

@@ -10,9 +10,10 @@ use super::report::metrics_rows;
 use super::{Answer, Failure, interrupt};
 use meromorph::Device;
 use meromorph::error::{Error, Result};
+use meromorph::files::Table;
 use meromorph::internal::math::student_reach;
-use meromorph::io::{Choice, Table};
 use meromorph::report::{Table as TextTable, counted, figure};
+use meromorph::table::Choice;
 use meromorph::train::{Event, Flow, Fold, Metrics, SplitTable, Stop, TrainOptions, main_metric, mean_and_spread};
 
 /// Parts of a fold in the line of progress; a fold that stops early is done at once.

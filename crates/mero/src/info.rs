@@ -9,9 +9,9 @@ use super::console::{say, say_json};
 use super::predict::load;
 use super::report::{limits, metrics_table, shape_of};
 use meromorph::internal::host;
-use meromorph::io::{CategoryFeature, Feature, NumberFeature, Preparation, Target};
 use meromorph::nn::Layout;
 use meromorph::report::{Table, bytes, count, counted, facts, figure, short};
+use meromorph::table::{CategoryFeature, Feature, NumberFeature, Preparation, Target};
 use meromorph::train::{Calibration, Model, Provenance, Residuals, StepKind, mean_and_spread};
 
 #[derive(clap::Args)]

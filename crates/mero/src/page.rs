@@ -8,8 +8,9 @@ use super::folds::FoldSummary;
 use super::info;
 use super::report::metrics_rows;
 use meromorph::Device;
-use meromorph::io::{Table, Task};
+use meromorph::files::Table;
 use meromorph::report::{Page, count, counted, figure};
+use meromorph::table::Task;
 use meromorph::train::{EpochReport, Metrics, Model, Partial};
 
 /// Columns whose importance is drawn, and those whose partial dependence is.

@@ -1,10 +1,10 @@
 //! Predictions against targets: a chart of numbers, or a confusion table of classes.
 
 use meromorph::internal::kernels::strict;
-use meromorph::io::Preparation;
 use meromorph::loss::Loss;
 use meromorph::nn::Spec;
 use meromorph::report::{Axis, Chart, Series, Style, Table, count, short};
+use meromorph::table::Preparation;
 use meromorph::train::largest;
 
 /// Maximum classes of a confusion table; for more, the most frequent errors are listed instead.
@@ -105,7 +105,7 @@ fn errors(names: &[String], counts: &[Vec<u64>]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meromorph::io::Target;
+    use meromorph::table::Target;
 
     #[test]
     fn predictions_lie_on_equal_axes_around_the_diagonal() {

@@ -16,11 +16,14 @@ use super::progress::Progress;
 use super::{Answer, Failure, console, curve};
 use meromorph::error::listed;
 use meromorph::export::validate_bundle;
+use meromorph::files::Format;
+use meromorph::files::Table;
+use meromorph::files::csv;
+use meromorph::files::csv::Values;
+use meromorph::files::{is_text, read_table};
 use meromorph::internal::host;
-use meromorph::io::csv::{self, Values};
-use meromorph::io::{Format, Note, NoteKind, Table, Target, Unknown};
-use meromorph::readers::{is_text, read_table};
 use meromorph::scm::strict::{self, Range};
+use meromorph::table::{Note, NoteKind, Target, Unknown};
 use meromorph::train::{Factor, Follow, Model, Precision, PredictOptions, Prediction};
 use meromorph::{Device, Result};
 

@@ -1,13 +1,13 @@
 //! The introduction before the first step of a run and the report after the last, as text and as JSON.
 
+use meromorph::table;
 use serde::Serialize;
 
 use super::session::{RunTime, Session};
 use meromorph::internal::host;
-use meromorph::io;
-use meromorph::io::Target;
 use meromorph::nn::{Decoding, Head, HeadForm, Layer, Spec, Threshold};
 use meromorph::report::{Table, bytes, count, counted, duration, facts, figure, scaled_count};
+use meromorph::table::Target;
 use meromorph::train::{Data, Figure, Metrics, Outcome, Stop, Trainer, TrainerConfig};
 
 /// The report of a finished run; as JSON, the last line of its output.
@@ -217,7 +217,7 @@ pub(super) fn stored(trainer: &Trainer) -> Option<String> {
 }
 
 /// Rows and cells with missing values, and how they are handled; absent if every cell has a value.
-fn gaps(report: &io::MissingReport, session: &Session) -> Option<String> {
+fn gaps(report: &table::MissingReport, session: &Session) -> Option<String> {
     let is_filled = session.origin.choice.fills();
     let note = if is_filled { "; empty cells are filled in" } else { "" };
     (!report.columns.is_empty()).then(|| format!("{report}{note}"))

@@ -13,8 +13,8 @@ use super::plot::{PlotData, draw};
 use super::report::{Rows, TrainReport, introduction, stored};
 use super::tensorboard::TensorBoard;
 use super::{Answer, Failure, interrupt};
+use meromorph::files::Table;
 use meromorph::internal::host;
-use meromorph::io::Table;
 use meromorph::report::counted;
 use meromorph::train::{
     Calibration, Checkpoint, Data, Event, Flow, Fold, HeldRows, Metrics, Model, Origin, Outcome, Provenance, Residuals,

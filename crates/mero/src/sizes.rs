@@ -6,9 +6,9 @@ use super::args::{Reading, read};
 use super::flags::{Flags, Model, prepare, refused};
 use super::{Answer, Failure};
 use meromorph::internal::host::memory_bytes;
-use meromorph::io::{Choice, Quantity, Target};
 use meromorph::nn::Spec;
 use meromorph::report::counted;
+use meromorph::table::{Choice, Quantity, Target};
 use meromorph::train::{Data, Examples, Run, TrainOptions, TrainerConfig};
 
 #[derive(clap::Args)]

@@ -15,8 +15,9 @@ use super::tensorboard::TensorBoard;
 use super::{Answer, Failure};
 use meromorph::device::Geometry;
 use meromorph::error::Error;
+use meromorph::files::Format;
+use meromorph::files::Table;
 use meromorph::internal::host;
-use meromorph::io::{Format, Table};
 use meromorph::train::{Checkpoint, Origin, Run, TrainOptions, Trainer, check_groups};
 
 #[derive(clap::Args)]

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::experiment::{Experiment, Values};
 use meromorph::error::{Error, Result, listed};
+use meromorph::files::npy;
+use meromorph::files::npy::Array;
 use meromorph::internal::host::{self, Archive, Member, gib, number};
-use meromorph::io::npy::{self, Array};
 
 /// What a configuration says about an experiment.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -8,9 +8,9 @@ use super::model::{Scaling, SincArgument};
 use super::parameter::canonical;
 use super::theory::decay;
 use meromorph::error::{Error, Result};
+use meromorph::files::npy;
 use meromorph::internal::host::{self, Member, gib, number};
 use meromorph::internal::json::Json;
-use meromorph::io::npy;
 
 /// What the result files hold.
 pub struct Results<'a> {

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::experiment::Experiment;
 use meromorph::error::Result;
+use meromorph::files::RowSource;
 use meromorph::internal::math::splitmix::{STEP, mixed};
-use meromorph::io::RowSource;
 
 /// Rows t1, t2, phi, c2 and sigma: angle after angle, t1 after t1, so that each pair is there once and the diagonal is not.
 pub struct PairRows<'a> {

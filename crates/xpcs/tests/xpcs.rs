@@ -1,9 +1,9 @@
 //! Two-time correlations: the physics of the models, their formulas and derivatives, recovery, calibration of the intervals, files. `mero xpcs` as a
 //! process is in `tests/cli/xpcs.rs`.
 
+use meromorph::files::npy::Array;
 use meromorph::fit::{Fit, Formula, Problem, SavedFit, SolveOptions, solve};
 use meromorph::internal::host::{Archive, in_threads};
-use meromorph::io::npy::Array;
 use meromorph_xpcs::{
     AngleRange, Config, Convention, Experiment, Fitting, Flow, Model, Results, Scaling, Setup, SincArgument, Synthetic,
     Values, decay, parse_angles, read_experiment, write_experiment,

@@ -9,7 +9,7 @@ use pulp::{Simd, WithSimd};
 
 use crate::kernels::halves::Values;
 use crate::kernels::pointwise::{IterationSpace, gather};
-use crate::program::op::ScalarOp;
+use crate::program::ScalarOp;
 use crate::simd::masked::{self, BLOCK, Lanes, Source};
 
 /// Elements per tile, whole blocks: few enough that the CPU prefetches the next tile while it computes this one, enough that

@@ -4,7 +4,7 @@ use super::{Planes, Total};
 use crate::device::Body;
 use crate::kernels::pointwise::Access;
 use crate::program::Instruction;
-use crate::program::op::ScalarOp;
+use crate::program::ScalarOp;
 
 impl Body for Total {
     fn wgsl(&self) -> String {

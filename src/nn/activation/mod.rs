@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result, unknown_name};
 use crate::json::{Json, Record};
+use crate::program::Expr;
 use crate::program::curve::ByHand;
-use crate::program::expr::Expr;
 use crate::program::functions::Function;
 use crate::program::parse::{is_name, parse};
 use crate::program::{Curve, Program};

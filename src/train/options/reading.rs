@@ -1,6 +1,6 @@
 //! The options of reading a table of text, the same in the command (`src/cli/args.rs`) and in JavaScript.
 
-use crate::io::{Format, Header};
+use crate::files::{Format, Header};
 use crate::options::{Entry, Group, Kind, Table};
 
 /// The options of reading a table of text.

@@ -2,10 +2,10 @@
 
 use super::{Norm, SplitTable, TrainOptions};
 use crate::error::{Error, Result, hint, listed};
-use crate::io::Target;
 use crate::loss::{self, Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Layer, Spec};
 use crate::optim::{Optimizer, Schedule};
+use crate::table::Target;
 use crate::train::{GradientConfig, ParameterGroup, TrainerConfig};
 
 /// Default widths of the hidden layers.

@@ -12,11 +12,11 @@ use super::resolve::{BEYOND_TAU, DECAY_OF_POLES, Defaults, HIDDEN, PATIENCE_OF_P
 use super::{Norm, TrainOptions};
 use crate::error::{Error, Result};
 use crate::host::{self, Number, number, parse_number};
-use crate::io::{Fractions, Missing, Task};
 use crate::loss::{Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, HeadForm, RationalLayer, Threshold};
 use crate::optim::{Optimizer, Schedule, ScheduleShape};
 use crate::options::{Entry, Group, Kind, Range, Table, Value};
+use crate::table::{Fractions, Missing, Task};
 use crate::train::{CoverageGoal, LinearRamp, Ramp, StepKind, Term, TrainerConfig};
 
 /// The options of a training run.

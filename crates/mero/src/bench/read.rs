@@ -8,8 +8,8 @@ use super::super::Answer;
 use super::super::args::{Reading, read_bytes};
 use super::super::console::{say, say_json};
 use super::windows;
+use meromorph::files::read_table;
 use meromorph::internal::host;
-use meromorph::readers::read_table;
 use meromorph::report::{count, duration, facts, figure};
 
 #[derive(clap::Args)]

@@ -1,9 +1,10 @@
 //! `mero fit` where every free parameter has a value for each group of rows: a table of fits.
 
 use super::{Answer, Args, Failure, say, say_data};
+use meromorph::files::csv;
+use meromorph::files::csv::Values;
 use meromorph::fit::{Fits, Problem, SmallFit, SolveOptions, Spread, report_many, solve_each};
 use meromorph::internal::host;
-use meromorph::io::csv::{self, Values};
 use meromorph::report::{Table as TextTable, count, counted, figure};
 
 /// Solves the fits, writes them as a table and shows a summary.

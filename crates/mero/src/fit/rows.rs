@@ -4,8 +4,8 @@ use sha2::{Digest, Sha256};
 
 use super::{Answer, Args, Failure};
 use meromorph::error::{hint, listed};
+use meromorph::files::{Cells, Column, Table};
 use meromorph::fit::{Formula, Levels};
-use meromorph::io::{Cells, Column, Table};
 use meromorph::program::parse::{free_names, parse};
 use meromorph::report::counted;
 use meromorph::{Error, Result};

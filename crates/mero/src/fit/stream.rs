@@ -7,11 +7,12 @@ use serde_json::json;
 use super::super::console::{say, say_json};
 use super::rows::Rows;
 use super::{Answer, Args, Failure};
+use meromorph::files::Format;
+use meromorph::files::RowSource;
+use meromorph::files::open_rows;
+use meromorph::files::ranges::Cached;
 use meromorph::fit::{Facts, Formula, Plan, Strategy};
 use meromorph::internal::host::{self, MemoryLimit};
-use meromorph::io::{Format, RowSource};
-use meromorph::readers::open_rows;
-use meromorph::readers::ranges::Cached;
 use meromorph::report::{Table as TextTable, binary, count};
 
 /// Text as a table takes about so many times its own bytes.

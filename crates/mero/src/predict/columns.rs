@@ -1,6 +1,6 @@
 //! The columns that `mero predict` writes.
 
-use meromorph::io::csv::Values;
+use meromorph::files::csv::Values;
 use meromorph::loss::Link;
 use meromorph::train::{Model, Prediction};
 

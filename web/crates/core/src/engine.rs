@@ -9,7 +9,8 @@ use super::training::Training;
 use meromorph::Device;
 use meromorph::device::{Request, choices};
 use meromorph::error::{Error, ErrorKind, Result, listed};
-use meromorph::io::{Cells, Format, Table, read_plain};
+use meromorph::files::Format;
+use meromorph::files::{Cells, Table, read_plain};
 use meromorph::train::{self, Checkpoint, TrainOptions};
 use meromorph_web_model::Model;
 use meromorph_web_values::rows::{TABLE, bytes, matrix};
@@ -123,7 +124,7 @@ pub fn describe(data: &JsValue, source: &str, reading: &JsValue) -> Answer {
         read_plain(&data, source, format)
     };
     let table = read().map_err(thrown)?;
-    let column = |column: &meromorph::io::Column| {
+    let column = |column: &meromorph::files::Column| {
         let is_numeric = matches!(column.cells, Cells::Numeric(_));
         object([("name", column.name.as_str().into()), ("isNumeric", is_numeric.into())])
     };

@@ -4,8 +4,9 @@ use js_sys::{Array, Object};
 use wasm_bindgen::{JsCast, JsValue};
 
 use meromorph::error::{Error, ErrorKind, Result};
-use meromorph::io::{Choice, Format};
+use meromorph::files::Format;
 use meromorph::options::{Naming, Table, Value};
+use meromorph::table::Choice;
 use meromorph::train::{OPTIONS, READING, TrainOptions};
 use meromorph_web_values::show;
 

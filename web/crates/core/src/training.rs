@@ -9,8 +9,10 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use super::metrics::{count, metrics, number};
 use meromorph::Device;
 use meromorph::error::{Error, Result};
+use meromorph::files::Table;
+use meromorph::files::{Format, Warning};
 use meromorph::internal::host::{Share, sharing};
-use meromorph::io::{Format, Preparation, Table, Warning};
+use meromorph::table::Preparation;
 use meromorph::train::{
     Checkpoint, EpochReport, Event, Flow, GradientReport, Origin, Outcome, Run, Stop, TrainOptions, Trainer,
 };

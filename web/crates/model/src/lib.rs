@@ -10,9 +10,11 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use meromorph::Device;
 use meromorph::error::{Error, Result, listed};
-use meromorph::io::{Feature, Format, Note, NoteKind, NumberFeature, Preparation, Table, Unknown};
+use meromorph::files::Format;
+use meromorph::files::Table;
 use meromorph::loss::Link;
 use meromorph::nn::Layout;
+use meromorph::table::{Feature, Note, NoteKind, NumberFeature, Preparation, Unknown};
 use meromorph::train::{self, Noted, Precision, PredictOptions, Prediction, Ready};
 use meromorph_web_values::{Answer, get, object, set, show, strings, thrown};
 

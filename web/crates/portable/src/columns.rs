@@ -4,7 +4,9 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 
 use meromorph::error::{Error, Result, listed};
-use meromorph::io::{Column, Format, Preparation, Table};
+use meromorph::files::Format;
+use meromorph::files::{Column, Table};
+use meromorph::table::Preparation;
 use meromorph_web_values::{numbers, show};
 
 /// The rows that `rows::rows` reads, or an array of columns in the model's order.

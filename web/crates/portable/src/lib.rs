@@ -12,7 +12,8 @@ pub use meromorph_web_values::on_panic;
 
 use columns::rows_or_columns;
 use meromorph::error::{Error, Result};
-use meromorph::io::{Format, read_plain};
+use meromorph::files::Format;
+use meromorph::files::read_plain;
 use meromorph::{Device, train};
 use meromorph_web_model::Reading;
 use meromorph_web_values::rows::{TABLE, bytes};

@@ -5,7 +5,9 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::{get, wanted_numbers};
 use meromorph::error::Result;
-use meromorph::io::{Format, Preparation, Table, read_plain};
+use meromorph::files::Format;
+use meromorph::files::{Table, read_plain};
+use meromorph::table::Preparation;
 
 /// A table's bytes, or a table of numbers, or numbers in the order of the model's columns.
 pub fn rows(x: &JsValue, source: &str, format: &Format, preparation: &Preparation) -> Result<Table> {

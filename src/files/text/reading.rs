@@ -1,0 +1,68 @@
+//! What reading a column of text found besides its cells, and what a person should know about it.
+
+use super::cell::Format;
+use crate::error::listed;
+use crate::files::table::Cells;
+use crate::record;
+use std::fmt;
+
+/// What reading a column of text found besides its cells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Reading {
+    /// The cells as they are written, if some are no numbers, or are written like codes: with leading zeros, or with too many digits.
+    pub texts: Option<Cells>,
+    /// Whether `texts` is to be read.
+    pub has_texts: bool,
+    /// Row and text of the first cell that is no number, in a column that was read as numbers or nearly so.
+    pub first_text: Option<(usize, String)>,
+    /// What a person should know.
+    pub warning: Option<Warning>,
+    /// How a column of texts writes its numbers, if not in the usual way.
+    pub format: Option<Format>,
+}
+
+impl Reading {
+    pub(crate) fn boxed(self) -> Option<Box<Self>> {
+        (self != Self::default()).then(|| Box::new(self))
+    }
+}
+
+/// Something about a column that a person should know, though it is no error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The column; empty if it is about the rows.
+    pub column: String,
+    /// What it is, and the remedy.
+    pub message: String,
+    /// Some of the cells it is about.
+    pub cells: Vec<String>,
+}
+
+record! { Warning { column, message, cells } }
+
+impl Warning {
+    /// About a column without any value.
+    pub(crate) fn empty(column: &str) -> Self {
+        Self { column: column.into(), message: "has no value in any row and is left out".into(), cells: Vec::new() }
+    }
+
+    /// About a column of texts that are all different.
+    pub(crate) fn unique(column: &str) -> Self {
+        let message = "has another text in every row, from which nothing can be learnt, and is left out; name it under features to keep it";
+        Self { column: column.into(), message: message.into(), cells: Vec::new() }
+    }
+}
+
+impl fmt::Display for Warning {
+    /// `column "x": 2 cells are no numbers and count as missing; …: "abc", "-5-"`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.column.is_empty() {
+            write!(f, "column \"{}\": ", self.column)?;
+        }
+        f.write_str(&self.message)?;
+        if self.cells.is_empty() {
+            return Ok(());
+        }
+        write!(f, ": {}", listed(&self.cells.iter().map(String::as_str).collect::<Vec<_>>()))
+    }
+}

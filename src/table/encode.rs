@@ -1,0 +1,399 @@
+//! Encodes rows as model inputs and targets. A cell that the model cannot use is an error, or leaves its row without a prediction.
+
+use super::feature::{CategoryFeature, DateFeature, Feature, Moments, NumberFeature};
+use super::levels::{Match, codes, matches};
+use super::prepare::{Preparation, Target, find};
+use crate::error::{Error, Result};
+use crate::files::text::cell::Odd;
+use crate::files::text::comma;
+use crate::files::{Cells, Column, Table};
+use crate::host;
+use crate::record;
+
+/// What happens to a row with a cell that the model cannot use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unknown {
+    /// It is an error, which names the cell.
+    #[default]
+    Refuse,
+    /// A category that training never saw counts as none of those it saw, which training prepares for; a row with another cell of that
+    /// kind (a missing one, a text for a number, an infinite number) has no prediction.
+    Other,
+    /// The row has no prediction.
+    Skip,
+}
+
+record! { enum Unknown { Refuse, Other, Skip } }
+
+impl Unknown {
+    /// Every policy with its name.
+    pub const ALL: [(&'static str, Self); 3] = [("other", Self::Other), ("skip", Self::Skip), ("refuse", Self::Refuse)];
+}
+
+/// Encoded rows, and what was noticed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Encoded {
+    /// Inputs [rows, inputs], row-major; 0 for a cell that cannot be used.
+    pub x: Vec<f32>,
+    /// In order of the columns, then of the rows.
+    pub notes: Vec<Note>,
+}
+
+/// Something about one cell of an encoded row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// The row, counted among the encoded rows from 0.
+    pub row: usize,
+    /// The feature, counted in the preparation from 0.
+    pub feature: usize,
+    /// What it is.
+    pub kind: NoteKind,
+}
+
+/// What is to be said of a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoteKind {
+    /// The number is beyond the training rows' range by more than a tenth of it.
+    Outside,
+    /// The category was not in the training rows; here it is.
+    Unseen(String),
+    /// The cell is missing, which no training row was; the column's mean or most frequent level is filled in.
+    Filled,
+    /// The cell cannot be used, for this reason: its row has no prediction.
+    Unusable(String),
+}
+
+/// Share of a column's training range by which a number may be outside of it before it is noted.
+const MARGIN: f64 = 0.1;
+impl Preparation {
+    /// The inputs of some rows, row-major `[rows.len(), inputs]`. Columns are found by name; others are ignored.
+    ///
+    /// Errors on an absent column, on text in a numeric column, on a missing cell without a fill-in value, on an unknown level,
+    /// and on a number that is infinite or overflows.
+    pub fn encode(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
+        Ok(self.encode_noting(table, rows, Unknown::Refuse)?.x)
+    }
+
+    /// The inputs of some rows; a category that training did not see counts as none of those it saw. Errors on a cell that cannot be used.
+    /// A text among numbers counts as missing, as reading the table has warned.
+    pub fn encode_known(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
+        let Encoded { x, notes } = self.encode_cells(table, rows, Unknown::Other, false)?;
+        let unusable = notes.iter().find_map(|note| match &note.kind {
+            NoteKind::Unusable(why) => Some((note, why)),
+            _ => None,
+        });
+        match unusable {
+            Some((note, why)) => Err(table.at(rows[note.row] as usize, self.features[note.feature].name(), why)),
+            None => Ok(x),
+        }
+    }
+
+    /// The inputs of some rows and what was noticed. Errors on an absent column, and with [`Unknown::Refuse`] as [`Self::encode`].
+    pub fn encode_noting(&self, table: &Table, rows: &[u32], unknown: Unknown) -> Result<Encoded> {
+        self.encode_cells(table, rows, unknown, true)
+    }
+
+    /// The same; a text among numbers cannot be used, or counts as missing.
+    fn encode_cells(&self, table: &Table, rows: &[u32], unknown: Unknown, has_texts: bool) -> Result<Encoded> {
+        let inputs = self.inputs();
+        let mut encoded = Encoded { x: vec![0.0; rows.len() * inputs], notes: Vec::new() };
+        let mut at = 0;
+        for (j, feature) in self.features.iter().enumerate() {
+            let column = find(table, feature.name())?;
+            let notes = &mut encoded.notes;
+            let mut noticed = Noticed { table, column, rows, unknown, has_texts, feature: j, notes };
+            let x = encoded.x.chunks_exact_mut(inputs).map(|row| &mut row[at..at + feature.inputs()]);
+            match feature {
+                Feature::Numeric(number) => noticed.write_numbers(number, x)?,
+                Feature::Categorical(category) => noticed.write_levels(category, x)?,
+                Feature::Date(date) => noticed.write_dates(date, x)?,
+            }
+            at += feature.inputs();
+        }
+        Ok(encoded)
+    }
+
+    /// Target pairs of some rows, [rows, 2]: (y, 1) for a scaled number, (1, 0) and (-1, 0) for the poles +∞ and -∞. Errors as
+    /// in [`Self::encode`], and on a target of classes.
+    pub fn encode_pairs(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
+        let Target::Regression { name, mean, scale, .. } = &self.target else {
+            let kind = if self.target.levels().is_empty() { "count" } else { "class" };
+            return Err(Error::new(format!("column \"{}\" is a {kind}; only numbers have poles", self.target.name())));
+        };
+        find(table, name)?;
+        let values = table.numbers(name)?;
+        let is_pole = |row: u32| values[row as usize].is_infinite();
+        let numbers: Vec<u32> = rows.iter().copied().filter(|&row| !is_pole(row)).collect();
+        let mut numbers = strict(table, name, &numbers, [*mean, *scale])?.into_iter();
+        let mut pairs = Vec::with_capacity(2 * rows.len());
+        for &row in rows {
+            pairs.extend(if is_pole(row) {
+                [values[row as usize].signum() as f32, 0.0]
+            } else {
+                [numbers.next().expect("a number for each row that is not a pole"), 1.0]
+            });
+        }
+        Ok(pairs)
+    }
+
+    /// Targets of some rows: scaled numbers, counts, shares [rows, columns], or indices of classes. Errors as in [`Self::encode`].
+    pub fn encode_target(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
+        match &self.target {
+            Target::Regression { name, mean, scale, .. } => strict(table, name, rows, [*mean, *scale]),
+            Target::Counts { name, .. } => strict(table, name, rows, [0.0, 1.0]),
+            Target::Shares { columns, .. } => {
+                let share = |name: &String| strict(table, name, rows, [0.0, 1.0]);
+                let columns: Vec<Vec<f32>> = columns.iter().map(share).collect::<Result<_>>()?;
+                Ok((0..rows.len()).flat_map(|at| columns.iter().map(move |column| column[at])).collect())
+            }
+            Target::Classification { name, levels, .. } => {
+                let codes = codes(table, find(table, name)?, rows, levels)?;
+                Ok(codes.iter().map(|&code| code as f32).collect())
+            }
+        }
+    }
+}
+
+/// (x - mean) / scale for some rows of a column; an error for a cell without a value.
+fn strict(table: &Table, name: &str, rows: &[u32], [mean, scale]: [f64; 2]) -> Result<Vec<f32>> {
+    let (column, unknown) = (find(table, name)?, Unknown::Refuse);
+    let (mut notes, [min, max]) = (Vec::new(), [f64::NEG_INFINITY, f64::INFINITY]);
+    let mut noticed = Noticed { table, column, rows, unknown, has_texts: false, feature: 0, notes: &mut notes };
+    let number = NumberFeature { mean, scale, min, max, ..NumberFeature::default() };
+    let mut scaled = vec![0.0; rows.len()];
+    noticed.write_numbers(&number, scaled.chunks_exact_mut(1))?;
+    Ok(scaled)
+}
+
+/// One column of a table being encoded.
+struct Noticed<'a> {
+    table: &'a Table,
+    column: &'a Column,
+    rows: &'a [u32],
+    unknown: Unknown,
+    /// Whether a text among numbers is one, not a missing cell.
+    has_texts: bool,
+    feature: usize,
+    notes: &'a mut Vec<Note>,
+}
+
+impl<'a> Noticed<'a> {
+    /// Writes the inputs of each row's number, all finite; leaves them 0 where there is no number.
+    fn write_numbers<'x>(&mut self, number: &NumberFeature, x: impl Iterator<Item = &'x mut [f32]>) -> Result<()> {
+        let cells = self.numbers();
+        for (at, inputs) in x.enumerate() {
+            let value = match &cells {
+                Numbers::All(values, texts) => match (values[self.rows[at] as usize], texts) {
+                    (value, Some(texts)) if value.is_nan() => self.text_number(at, texts),
+                    (value, _) => Ok(value),
+                },
+                Numbers::Texts(texts) => self.text_number(at, texts),
+            };
+            match value.and_then(|value| usable(number, value)) {
+                Ok(value) => {
+                    number.write(value, inputs);
+                    if value.is_nan() && !number.has_gaps {
+                        self.note(at, NoteKind::Filled);
+                    } else if is_outside(number, value) {
+                        self.note(at, NoteKind::Outside);
+                    }
+                }
+                Err(why) => self.unusable(at, why)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes 1 for each row's level; leaves all 0 for one that the model did not see.
+    fn write_levels<'x>(&mut self, category: &CategoryFeature, x: impl Iterator<Item = &'x mut [f32]>) -> Result<()> {
+        let CategoryFeature { levels, impute, .. } = category;
+        let found = matches(self.column, self.rows, levels);
+        for (at, (inputs, found)) in x.zip(found).enumerate() {
+            match (found, impute) {
+                (Match::Level(level), _) => category.write(level, inputs),
+                (Match::Missing, Some(level)) => {
+                    category.write(*level, inputs);
+                    if !category.has_gaps() {
+                        self.note(at, NoteKind::Filled);
+                    }
+                }
+                (Match::Missing, None) => self.unusable(at, MISSING.into())?,
+                (Match::Unknown, _) => self.unseen(at, levels)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the inputs of each row's point in time; leaves them 0 where a text is none.
+    fn write_dates<'x>(&mut self, date: &DateFeature, x: impl Iterator<Item = &'x mut [f32]>) -> Result<()> {
+        let (moments, elapsed) = (Moments::of(self.column, date.order), &date.elapsed);
+        for (at, inputs) in x.enumerate() {
+            let row = self.rows[at] as usize;
+            let moment = moments.get(row);
+            if let Some(text) = moments.unusable(row) {
+                self.unusable(at, format!("\"{text}\" is not a date like {}", date.range()[1]))?;
+            } else if moment.is_none() && elapsed.impute.is_none() {
+                self.unusable(at, MISSING.into())?;
+            } else {
+                date.write(moment, inputs);
+                match moment {
+                    Some(moment) if is_outside(elapsed, moment.universal) => self.note(at, NoteKind::Outside),
+                    None if !elapsed.has_gaps => self.note(at, NoteKind::Filled),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn unseen(&mut self, at: usize, levels: &[String]) -> Result<()> {
+        let row = self.rows[at] as usize;
+        if self.unknown == Unknown::Other {
+            let text = self.column.as_category().text(row).unwrap_or_default().into_owned();
+            self.note(at, NoteKind::Unseen(text));
+            return Ok(());
+        }
+        self.unusable(at, super::levels::unknown(self.column, row, levels))
+    }
+
+    /// Notes that a cell cannot be used, or refuses the row.
+    fn unusable(&mut self, at: usize, why: String) -> Result<()> {
+        if self.unknown == Unknown::Refuse {
+            return Err(self.table.at(self.rows[at] as usize, &self.column.name, &why));
+        }
+        self.note(at, NoteKind::Unusable(why));
+        Ok(())
+    }
+
+    fn note(&mut self, row: usize, kind: NoteKind) {
+        self.notes.push(Note { row, feature: self.feature, kind });
+    }
+
+    /// The numbers of the column, or its texts if most of them are no numbers.
+    fn numbers(&self) -> Numbers<'a> {
+        match &self.column.cells {
+            Cells::Numeric(values) => Numbers::All(values, self.column.texts().filter(|_| self.has_texts)),
+            texts @ Cells::Categorical { .. } => Numbers::Texts(texts),
+        }
+    }
+
+    /// The number that a text means, NaN if it means a missing one, or the reason why there is none.
+    fn text_number(&self, at: usize, texts: &Cells) -> std::result::Result<f64, String> {
+        let Some(text) = texts.text(self.rows[at] as usize) else { return Ok(f64::NAN) };
+        match self.column.number_in(&text) {
+            Odd::Number(value) => Ok(value),
+            Odd::Missing => Ok(f64::NAN),
+            Odd::Percent(_) | Odd::Text => {
+                let hint = if comma::is_number(&text) { "; numbers are written with a point" } else { "" };
+                Err(format!("\"{text}\" is not a number{hint}"))
+            }
+        }
+    }
+}
+
+/// The number if the feature can use it, a missing one (NaN) if it can be filled in.
+fn usable(number: &NumberFeature, value: f64) -> std::result::Result<f64, String> {
+    match number.scaled(value) {
+        _ if value.is_nan() => number.impute.map(|_| value).ok_or_else(|| MISSING.into()),
+        scaled if scaled.is_finite() => Ok(value),
+        _ if value.is_infinite() => Err("is infinite".into()),
+        _ => {
+            let [value, mean] = [value, number.mean].map(host::number);
+            Err(format!("{value:?} is too far from the training mean {mean:?} for a 32-bit input"))
+        }
+    }
+}
+
+/// Whether a number, not a missing one, is far from the training rows' range.
+fn is_outside(number: &NumberFeature, value: f64) -> bool {
+    let margin = MARGIN * (number.max - number.min);
+    value < number.min - margin || value > number.max + margin
+}
+
+/// A column's cells as numbers.
+enum Numbers<'a> {
+    /// Numbers, NaN where there is none; and what is written there, if some cells are no numbers.
+    All(&'a [f64], Option<&'a Cells>),
+    Texts(&'a Cells),
+}
+
+/// Message for a missing cell without a fill-in value.
+const MISSING: &str = "is missing, and the model was prepared without a value to fill in";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::csv::{Header, read};
+    use crate::table::choose::{Choice, choose};
+    use crate::table::missing::Missing;
+
+    fn table(text: &str) -> Table {
+        read(text.as_bytes(), "new.csv", Header::Yes).unwrap()
+    }
+
+    /// Fitted to x from 0 to 10 and the colours red and blue.
+    fn fitted() -> Preparation {
+        let text = format!("x,colour,y\n{}", "0,red,1\n10,blue,2.5\n".repeat(50));
+        let table = table(&text);
+        let chosen =
+            choose(&table, &Choice { target: "y".into(), missing: Missing::Drop, ..Choice::default() }).unwrap();
+        Preparation::fit(&table, &chosen, &chosen.rows).unwrap()
+    }
+
+    #[test]
+    fn a_text_is_no_number_however_many_numbers_are_around_it() {
+        let text = format!("x,colour\n{}garbage,red\n,red\n", "5,red\n".repeat(30));
+        let new = table(&text);
+        let notes = fitted().encode_noting(&new, &new.every_row(), Unknown::Other).unwrap().notes;
+        let why = |text: &str| NoteKind::Unusable(text.into());
+        let wanted = [(30, why("\"garbage\" is not a number")), (31, why(MISSING))];
+        assert_eq!(notes, wanted.map(|(row, kind)| Note { row, feature: 0, kind }));
+    }
+
+    #[test]
+    fn rows_that_cannot_be_used_are_noted_one_by_one() {
+        let new = table("x,colour\n5,red\n,blue\nabc,red\n5,green\n12,red\n10.9,red\ninf,blue\n$1,red\n5,\n-,red\n");
+        let rows = new.every_row();
+        let noted = |unknown| fitted().encode_noting(&new, &rows, unknown).unwrap();
+        let why = |text: &str| NoteKind::Unusable(text.into());
+        let note = |row, feature, kind| Note { row, feature, kind };
+        let mut wanted = vec![
+            note(1, 0, why(MISSING)),
+            note(2, 0, why("\"abc\" is not a number")),
+            note(4, 0, NoteKind::Outside),
+            note(6, 0, why("is infinite")),
+            note(9, 0, why(MISSING)),
+            note(3, 1, NoteKind::Unseen("green".into())),
+            note(8, 1, why(MISSING)),
+        ];
+        let other = noted(Unknown::Other);
+        assert_eq!(other.notes, wanted);
+        assert_eq!(other.x[3 * 3..4 * 3], [0.0, 0.0, 0.0]);
+        assert_eq!(other.x[..3], [0.0, 0.0, 1.0]);
+        assert_eq!(other.x[7 * 3], -0.8, "$1 is 1");
+        wanted[5].kind = why("unknown value \"green\": expected one of \"blue\", \"red\"");
+        assert_eq!(noted(Unknown::Skip).notes, wanted);
+        let refused = fitted().encode_noting(&new, &rows, Unknown::Refuse).unwrap_err().to_string();
+        assert_eq!(refused, format!("new.csv: row 2, column \"x\": {MISSING}"));
+    }
+
+    #[test]
+    fn dates_become_inputs() {
+        let text: String = (0..60).map(|row| format!("{}.{}.2024,{row}.5\n", row % 28 + 1, row % 12 + 1)).collect();
+        let training = table(&format!("day,y\n{text}None,3.5\n"));
+        let chosen = choose(&training, &Choice { target: "y".into(), ..Choice::default() }).unwrap();
+        let preparation = Preparation::fit(&training, &chosen, &chosen.rows).unwrap();
+        let new = table("day\n1.3.2024\nsoon\nNone\n1.3.2034\n31.2.2024\n");
+        let Encoded { x, notes } = preparation.encode_noting(&new, &new.every_row(), Unknown::Other).unwrap();
+        let why = |text: &str| NoteKind::Unusable(format!("\"{text}\" is not a date like 2024-12-24"));
+        let kinds: Vec<_> = notes.into_iter().map(|note| (note.row, note.kind)).collect();
+        assert_eq!(kinds, [(1, why("soon")), (3, NoteKind::Outside), (4, why("31.2.2024"))]);
+        let row = |at: usize| &x[at * preparation.inputs()..][..preparation.inputs()];
+        assert_eq!(row(1), vec![0.0; preparation.inputs()]);
+        // The first of March 2024, a Friday: 0 of the month.
+        let Feature::Date(date) = &preparation.features[0] else { panic!("{:?}", preparation.features[0]) };
+        let circle = date.elapsed.inputs();
+        assert_eq!(row(0)[circle..circle + 2], [0.0, 1.0]);
+        assert_eq!((date.months.len(), date.weekdays.len()), (0, 7), "of less than a year");
+    }
+}

@@ -1,0 +1,153 @@
+//! Fits a preparation to the training rows: means and scales, counts, and fill-in values.
+
+use super::choose::ColumnRoles;
+use super::feature::{CategoryFeature, DateFeature, Feature, LevelMeans, Moments, NumberFeature, Role, Targets};
+use super::levels::{MAX_LEVELS, Match, classes, count_levels, frequent_levels, levels, matches};
+use super::prepare::{Preparation, Target};
+use super::target::{Quantity, Task};
+use crate::error::{Error, Result};
+use crate::files::DateOrder;
+use crate::files::{Column, Table};
+use crate::host::number;
+use crate::math::measure::Measure;
+
+impl Preparation {
+    /// Computes means, scales, counts and fill-in values from the `training` rows only; classes of the target from all usable
+    /// rows, since those of other rows are needed to judge the model.
+    ///
+    /// Errors on a column without a value in the training rows, on numbers too large to scale, and on a category whose every value is another.
+    pub fn fit(table: &Table, chosen: &ColumnRoles, training: &[u32]) -> Result<Self> {
+        let fills = chosen.fills;
+        let target = fit_target(table, &table.columns()[chosen.target], chosen, training)?;
+        let mut preparation = Self { features: Vec::new(), target };
+        for &(j, role) in &chosen.features {
+            let column = &table.columns()[j];
+            preparation.features.push(match role {
+                Role::Category => Feature::Categorical(fit_category(table, column, training, chosen, &preparation)?),
+                Role::Number => Feature::Numeric(fit_number(table, column, training, fills, chosen.bins)?),
+                Role::Date(order) => Feature::Date(fit_date(table, column, order, training, chosen)?),
+            });
+        }
+        Ok(preparation)
+    }
+}
+
+fn fit_number(table: &Table, column: &Column, training: &[u32], fills: bool, bins: usize) -> Result<NumberFeature> {
+    let numbers = table.numbers(&column.name)?;
+    let measure = measure(table, column, numbers, training)?;
+    let values: Vec<f64> = training.iter().map(|&row| numbers[row as usize]).collect();
+    Ok(NumberFeature::fit(&column.name, measure, &values, fills, bins))
+}
+
+fn fit_date(
+    table: &Table,
+    column: &Column,
+    order: DateOrder,
+    training: &[u32],
+    chosen: &ColumnRoles,
+) -> Result<DateFeature> {
+    let moments = Moments::of(column, order);
+    let measure = measure(table, column, &moments.days(), training)?;
+    let found: Vec<_> = training.iter().map(|&row| moments.get(row as usize)).collect();
+    Ok(DateFeature::fit(&column.name, order, measure, &found, chosen.fills, chosen.bins))
+}
+
+/// So many levels have an input each, the most frequent ones if there are more; then their mean targets are inputs too. By measurement:
+/// beside the mean targets, inputs of the frequent levels matter, for what depends on the level and another column.
+const MOST_OWN: usize = 128;
+/// So many levels have a mean target; the most frequent ones if there are more.
+const MOST_MEANS: usize = 20_000;
+
+fn fit_category(
+    table: &Table,
+    column: &Column,
+    training: &[u32],
+    chosen: &ColumnRoles,
+    preparation: &Preparation,
+) -> Result<CategoryFeature> {
+    // A target with poles has no mean, and shares have several.
+    let has_mean = !chosen.has_poles && chosen.quantity != Quantity::Share;
+    let has_means = has_mean && count_levels(column, training) > MOST_OWN;
+    let levels =
+        if has_means { frequent_levels(column, training, MOST_MEANS) } else { levels(column, training, MAX_LEVELS) };
+    let (counts, missing) = count(column, training, &levels);
+    let most = counts.iter().max().copied().unwrap_or(0);
+    if most == 0 {
+        return Err(empty(table, column));
+    }
+    let frequent = counts.iter().position(|&count| count == most).unwrap_or(0);
+    let of_missing = if missing > 0 { levels.len() } else { frequent };
+    let impute = chosen.fills.then_some(of_missing as u32);
+    let means = if has_means {
+        let values = preparation.encode_target(table, training)?;
+        let targets = Targets { values: &values, classes: preparation.target.levels().len() };
+        LevelMeans::fit(&level_codes(column, training, &levels), levels.len(), &targets)
+    } else {
+        LevelMeans::default()
+    };
+    let frequent = if has_means { MOST_OWN as u32 } else { 0 };
+    Ok(CategoryFeature { name: column.name.clone(), levels, counts, impute, means, frequent })
+}
+
+fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[u32]) -> Result<Target> {
+    let name = column.name.clone();
+    if chosen.quantity == Quantity::Share {
+        let places = [chosen.target].into_iter().chain(chosen.more_targets.iter().copied());
+        let columns: Vec<&Column> = places.map(|at| &table.columns()[at]).collect();
+        let mean = |column: &&Column| Ok(measure(table, column, table.numbers(&column.name)?, training)?.mean);
+        let means = columns.iter().map(mean).collect::<Result<_>>()?;
+        let columns: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+        return Ok(Target::Shares { name: columns.join(", "), columns, means });
+    }
+    if chosen.task == Task::Classification {
+        let levels = classes(table, column, &chosen.rows)?;
+        let (counts, _) = count(column, training, &levels);
+        return Ok(Target::Classification { name, levels, counts });
+    }
+    let measure = if chosen.has_poles {
+        Measure::robust(table.numbers(&column.name)?, training).ok_or_else(|| empty(table, column))?
+    } else {
+        measure(table, column, table.numbers(&column.name)?, training)?
+    };
+    if chosen.quantity == Quantity::Count {
+        return Ok(Target::Counts { name, mean: measure.mean, min: measure.min, max: measure.max });
+    }
+    Ok(Target::Regression { name, mean: measure.mean, scale: measure.scale(), min: measure.min, max: measure.max })
+}
+
+fn measure(table: &Table, column: &Column, numbers: &[f64], training: &[u32]) -> Result<Measure> {
+    let measure = Measure::of(numbers, training).ok_or_else(|| empty(table, column))?;
+    if measure.is_finite() {
+        return Ok(measure);
+    }
+    let (name, largest) = (&column.name, number(measure.min.abs().max(measure.max.abs())));
+    Err(Error::new(format!(
+        "column \"{name}\" has values up to {largest:?}; their variance does not fit a 64-bit float"
+    )))
+}
+
+/// The level of each training row, if it has one.
+pub(crate) fn level_codes(column: &Column, training: &[u32], levels: &[String]) -> Vec<Option<u32>> {
+    let code = |found| if let Match::Level(code) = found { Some(code) } else { None };
+    matches(column, training, levels).into_iter().map(code).collect()
+}
+
+/// Number of training rows of each level, and of those without a value.
+fn count(column: &Column, training: &[u32], levels: &[String]) -> (Vec<u32>, usize) {
+    let (mut counts, mut missing) = (vec![0; levels.len()], 0);
+    for found in matches(column, training, levels) {
+        match found {
+            Match::Level(code) => counts[code as usize] += 1,
+            Match::Missing => missing += 1,
+            Match::Unknown => {}
+        }
+    }
+    (counts, missing)
+}
+
+fn empty(table: &Table, column: &Column) -> Error {
+    let (name, source) = (&column.name, table.source());
+    Error::new(format!(
+        "column \"{name}\" has no value in the training rows of {source}; expected a column with values"
+    ))
+}

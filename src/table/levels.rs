@@ -1,0 +1,230 @@
+//! The distinct values (levels) of a category: collected once; cells are then matched with them.
+
+use crate::error::{Error, Result, listed};
+use crate::files::table::Texts;
+use crate::files::text::cell::is_code;
+use crate::files::{Cells, Column, Table, number_text};
+use crate::host;
+use crate::math::order::{ascending, ascending_numbers};
+
+/// Maximal number of distinct values of a category. Each is an input of the model.
+pub const MAX_LEVELS: usize = 1000;
+
+/// The classes of a target in some rows. Errors if there are more than [`MAX_LEVELS`].
+pub(crate) fn classes(table: &Table, column: &Column, rows: &[u32]) -> Result<Vec<String>> {
+    let count = counted(column, rows).len();
+    if count > MAX_LEVELS {
+        let (name, source) = (&column.name, table.source());
+        let what = format!("has {count} classes, expected at most {MAX_LEVELS}");
+        return Err(Error::new(format!("target \"{name}\" of {source} {what}")));
+    }
+    Ok(levels(column, rows, MAX_LEVELS))
+}
+
+/// Number of distinct values of a column in some rows.
+pub(crate) fn count_levels(column: &Column, rows: &[u32]) -> usize {
+    counted(column, rows).len()
+}
+
+/// The distinct values of a column in some rows, numbers in order of size, texts in order of their bytes; of more than `most` the most frequent
+/// ones.
+pub(crate) fn levels(column: &Column, rows: &[u32], most: usize) -> Vec<String> {
+    let found = counted(column, rows);
+    let mut is_kept = vec![found.len() <= most; found.len()];
+    if found.len() > most {
+        by_frequency(&found).into_iter().take(most).for_each(|at| is_kept[at as usize] = true);
+    }
+    let levels: Vec<String> =
+        found.into_iter().zip(is_kept).filter(|(_, is)| *is).map(|((level, _), _)| level).collect();
+    let numbers: Option<Vec<f64>> =
+        levels.iter().map(|level| host::parse_number(level).filter(|x| x.is_finite())).collect();
+    match numbers {
+        Some(numbers) => ascending_numbers(&numbers).into_iter().map(|at| levels[at as usize].clone()).collect(),
+        None => levels,
+    }
+}
+
+/// At most so many distinct values of a column in some rows, the most frequent first.
+pub(crate) fn frequent_levels(column: &Column, rows: &[u32], most: usize) -> Vec<String> {
+    let mut found = counted(column, rows);
+    let order = by_frequency(&found).into_iter().take(most);
+    order.map(|at| std::mem::take(&mut found[at as usize].0)).collect()
+}
+
+/// The places of some levels, the most frequent first.
+fn by_frequency(found: &[(String, u32)]) -> Vec<u32> {
+    ascending(&found.iter().map(|(_, count)| u64::from(u32::MAX - count)).collect::<Vec<_>>())
+}
+
+/// The distinct values of a column in some rows, with the number of rows of each.
+fn counted(column: &Column, rows: &[u32]) -> Vec<(String, u32)> {
+    match column.as_category() {
+        Cells::Numeric(values) => {
+            distinct(values, rows).into_iter().map(|(value, count)| (number_text(value), count)).collect()
+        }
+        Cells::Categorical { codes, levels } => {
+            let mut counts = vec![0; levels.len()];
+            for &row in rows {
+                // A missing cell's code is not an index.
+                if let Some(count) = counts.get_mut(codes[row as usize] as usize) {
+                    *count += 1;
+                }
+            }
+            levels.iter().zip(counts).filter(|(_, count)| *count > 0).map(|(level, n)| (level.clone(), n)).collect()
+        }
+    }
+}
+
+/// The distinct numbers in order of size, with the number of rows of each.
+fn distinct(values: &[f64], rows: &[u32]) -> Vec<(f64, u32)> {
+    // Adding 0 turns -0 into 0.
+    let numbers: Vec<f64> = rows.iter().map(|&row| values[row as usize] + 0.0).collect();
+    let mut found: Vec<(f64, u32)> = Vec::new();
+    for at in ascending_numbers(&numbers) {
+        let value = numbers[at as usize];
+        match found.last_mut() {
+            Some((last, count)) if *last == value => *count += 1,
+            _ if value.is_nan() => {}
+            _ => found.push((value, 1)),
+        }
+    }
+    found
+}
+
+/// A cell among the levels of its column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Match {
+    Level(u32),
+    Missing,
+    Unknown,
+}
+
+/// For every row, its cell among the `levels`.
+pub(crate) fn matches(column: &Column, rows: &[u32], levels: &[String]) -> Vec<Match> {
+    let (cells, known) = (column.as_category(), Known::of(levels));
+    let keys: Vec<u64> = rows.iter().map(|&row| cells.key(row as usize)).collect();
+    let mut found = vec![Match::Missing; rows.len()];
+    // Equal cells follow each other, so each different one is looked up once.
+    let mut last = None;
+    for at in ascending(&keys) {
+        let at = at as usize;
+        let row = rows[at] as usize;
+        found[at] = match last {
+            _ if cells.is_missing(row) => Match::Missing,
+            Some((key, found)) if key == keys[at] => found,
+            _ => known.find(&cells.text(row).unwrap_or_default()),
+        };
+        last = Some((keys[at], found[at]));
+    }
+    found
+}
+
+/// Levels by text, and their numbers.
+struct Known {
+    texts: Texts,
+    numbers: Vec<Option<f64>>,
+}
+
+impl Known {
+    fn of(levels: &[String]) -> Self {
+        let mut texts = Texts::new();
+        for (code, level) in levels.iter().enumerate() {
+            texts.insert(level.clone(), code as u32);
+        }
+        Self { texts, numbers: levels.iter().map(|level| plain_number(level)).collect() }
+    }
+
+    /// The level with this text, or else the one with the same number: a file with only integers writes `1` for `1.0`.
+    fn find(&self, text: &str) -> Match {
+        let same_number = || {
+            let value = plain_number(text)?;
+            self.numbers.iter().position(|number| *number == Some(value)).map(|code| code as u32)
+        };
+        self.texts.get(text).copied().or_else(same_number).map_or(Match::Unknown, Match::Level)
+    }
+}
+
+/// The number that a text is; a text written like a code, `01`, is none.
+fn plain_number(text: &str) -> Option<f64> {
+    host::parse_number(text).filter(|_| !is_code(text.as_bytes()))
+}
+
+/// For every row the index of its cell in `levels`. Errors on a missing cell and on an unknown value, and names the cell.
+pub(crate) fn codes(table: &Table, column: &Column, rows: &[u32], levels: &[String]) -> Result<Vec<u32>> {
+    let code = |(&row, found): (&u32, Match)| {
+        let refused = |what: &str| Err(table.at(row as usize, &column.name, what));
+        match found {
+            Match::Level(code) => Ok(code),
+            Match::Missing => refused("is missing"),
+            Match::Unknown => refused(&unknown(column, row as usize, levels)),
+        }
+    };
+    rows.iter().zip(matches(column, rows, levels)).map(code).collect()
+}
+
+/// Message about an unknown value.
+pub(crate) fn unknown(column: &Column, row: usize, levels: &[String]) -> String {
+    let text = column.as_category().text(row).unwrap_or_default();
+    let known = listed(&levels.iter().map(String::as_str).collect::<Vec<_>>());
+    format!("unknown value \"{text}\": expected one of {known}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::csv::{Header, read};
+
+    fn table(text: &str) -> Table {
+        read(text.as_bytes(), "new.csv", Header::Yes).unwrap()
+    }
+
+    fn level_list(text: &str, rows: &[u32]) -> Vec<String> {
+        let table = table(text);
+        levels(&table.columns()[0], rows, MAX_LEVELS)
+    }
+
+    #[test]
+    fn levels_of_the_rows_in_use() {
+        assert_eq!(level_list("a\nred\nblue\nred\ngreen\n", &[0, 1, 2]), ["blue", "red"]);
+        assert_eq!(level_list("a\n10\n2\n-0\n0\nNA\n2.5\n", &[0, 1, 2, 3, 4, 5]), ["0", "2", "2.5", "10"]);
+    }
+
+    #[test]
+    fn cells_are_matched_by_text_then_by_number() {
+        let levels = ["1.0", "2", "x"].map(String::from);
+        let matched = |text| {
+            let table = table(text);
+            codes(&table, &table.columns()[0], &table.every_row(), &levels).map_err(|e| e.to_string())
+        };
+        assert_eq!(matched("a\n1\n2\n1\n"), Ok(vec![0, 1, 0]));
+        assert_eq!(matched("a\nx\n2.0\n"), Ok(vec![2, 1]));
+        let cases = [
+            ("a\nx\ny\n", "new.csv: row 2, column \"a\": unknown value \"y\": expected one of \"1.0\", \"2\", \"x\""),
+            ("a\nx\nNA\n", "new.csv: row 2, column \"a\": is missing"),
+            ("a\n3\n", "new.csv: row 1, column \"a\": unknown value \"3\": expected one of \"1.0\", \"2\", \"x\""),
+            ("a\n01\n", "new.csv: row 1, column \"a\": unknown value \"01\": expected one of \"1.0\", \"2\", \"x\""),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(matched(text), Err(wanted.to_string()));
+        }
+    }
+
+    #[test]
+    fn codes_with_leading_zeros_stay_apart() {
+        let table = table("zip\n02139\n2139\n002139\n2139.0\n12345678901234567\n12345678901234568\n");
+        let column = &table.columns()[0];
+        assert!(matches!(column.cells, Cells::Numeric(_)));
+        let found = levels(column, &table.every_row(), MAX_LEVELS);
+        assert_eq!(found, ["002139", "02139", "2139", "12345678901234567", "12345678901234568"]);
+        assert_eq!(codes(&table, column, &[0, 1, 2, 3], &found).unwrap(), [1, 2, 0, 2]);
+    }
+
+    #[test]
+    fn of_too_many_levels_the_frequent_ones_are_kept() {
+        let mut values: Vec<f64> = (0..=1000).map(f64::from).collect();
+        values.extend([7.0, 900.0]);
+        let table = Table::new("a.csv", vec![Column::numeric("id", values)]).unwrap();
+        let most = |most| levels(&table.columns()[0], &table.every_row(), most);
+        assert_eq!((most(2), most(1001).len()), (vec!["7".to_owned(), "900".to_owned()], 1001));
+    }
+}

@@ -1,0 +1,25 @@
+//! Columns of a table as inputs and targets of a model: which columns and rows are used, how each is encoded, what the target is, how rows are split.
+
+mod choose;
+mod encode;
+mod encode_training;
+mod feature;
+mod fit;
+mod folds;
+mod inspect;
+mod levels;
+mod missing;
+mod prepare;
+mod split;
+mod target;
+
+pub use choose::{Choice, ColumnRoles, choose};
+pub use encode::{Encoded, Note, NoteKind, Unknown};
+pub use feature::{Bins, CategoryFeature, Cycle, DateFeature, Feature, LevelMeans, NumberFeature, Role};
+pub use folds::fold_splits;
+pub use inspect::inspect;
+pub use levels::MAX_LEVELS;
+pub use missing::{Gaps, Missing, MissingReport};
+pub use prepare::{Preparation, Target};
+pub use split::{Fractions, Split, split_table};
+pub use target::{Quantity, Task};
