@@ -1,8 +1,8 @@
 //! Predicts with a model file: loads it, reads rows, prints a value or ⊥ for each. The file is trained first, into a temporary folder.
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
+use meromorph::model::Prediction;
 use meromorph::prelude::*;
-use meromorph::train::Prediction;
 
 fn main() -> Result<()> {
     let device = Device::cpu(2);

@@ -12,7 +12,9 @@ pub mod export;
 pub mod export;
 pub mod files;
 pub mod fit;
+pub mod judge;
 pub mod loss;
+pub mod model;
 pub mod nn;
 pub mod ops;
 pub mod optim;
@@ -21,6 +23,7 @@ pub mod profile;
 pub mod program;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod report;
+pub mod run;
 pub mod scm;
 pub mod table;
 pub mod tensor;
@@ -78,6 +81,7 @@ pub mod prelude {
     #[cfg(not(target_arch = "wasm32"))]
     pub use crate::files::read_table;
     pub use crate::loss::{Loss, PairLoss};
+    pub use crate::model::{Batch, Initial, Model, Network, Parameters, Ready};
     pub use crate::nn::{Activation, Decoding, Head, Layer, Spec};
     pub use crate::ops;
     pub use crate::optim::{Optimizer, Schedule};
@@ -85,13 +89,11 @@ pub mod prelude {
     pub use crate::program::expr::{
         abs, cos, cosh, exp, ln, max, min, sigmoid, sin, sinh, softplus, sqrt, square, tanh,
     };
+    pub use crate::run::TrainOptions;
     pub use crate::scm::{self, Masked};
     pub use crate::table::Choice;
     pub use crate::tensor::Tensor;
-    pub use crate::train::{
-        Batch, Data, Event, Examples, Flow, Initial, Model, Network, Parameters, Ready, TrainOptions, Trainer,
-        TrainerConfig,
-    };
+    pub use crate::train::{Data, Event, Examples, Flow, Trainer, TrainerConfig};
 }
 
 pub use device::Device;

@@ -6,11 +6,12 @@ mod noise;
 
 use devices::devices;
 use meromorph::loss::{self, Loss, Target};
+use meromorph::model::Model;
 use meromorph::nn::{Activation, Spec, activation};
 use meromorph::optim::{self, Optimizer};
 use meromorph::program::expr::{cosh, ln, softplus, tanh};
 use meromorph::program::parse::parse;
-use meromorph::train::{Checkpoint, Data, Examples, Flow, Model, StepKind, Trainer, TrainerConfig};
+use meromorph::train::{Checkpoint, Data, Examples, Flow, StepKind, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 use noise::noise;
 use pollster::block_on;

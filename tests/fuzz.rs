@@ -14,7 +14,8 @@ use meromorph::files::open_rows;
 use meromorph::files::read_table;
 use meromorph::files::tensors;
 use meromorph::internal::host;
-use meromorph::train::{Checkpoint, Data, Examples, Model, Trainer, TrainerConfig};
+use meromorph::model::Model;
+use meromorph::train::{Checkpoint, Data, Examples, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 
 struct Counting;

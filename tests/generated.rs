@@ -4,7 +4,7 @@
 use std::fs;
 
 use meromorph::options::{Naming, markdown, typescript};
-use meromorph::train::{OPTIONS, READING};
+use meromorph::run::{OPTIONS, READING};
 
 /// Compares a file with what it should hold, or writes it.
 fn check(path: &str, wanted: &str) {

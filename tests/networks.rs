@@ -8,11 +8,10 @@ use std::cell::Cell;
 use devices::devices;
 use meromorph::autograd::Var;
 use meromorph::loss::{Loss, PairLoss};
+use meromorph::model::{Batch, Initial, Network, Parameters};
 use meromorph::nn::{Activation, Layout, Spec, initialise};
 use meromorph::optim::Optimizer;
-use meromorph::train::{
-    Batch, CoverageGoal, Data, Examples, Flow, Initial, Network, Parameters, StepKind, Stop, Trainer, TrainerConfig,
-};
+use meromorph::train::{CoverageGoal, Data, Examples, Flow, StepKind, Stop, Trainer, TrainerConfig};
 use meromorph::{Device, Result, ops};
 use noise::noise;
 use pollster::block_on;

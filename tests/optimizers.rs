@@ -5,11 +5,12 @@ mod noise;
 mod rows;
 
 use devices::devices;
+use meromorph::model::{Initial, Network};
 use meromorph::nn::{Activation, Layout, Spec};
 use meromorph::optim::{Optimizer, Schedule};
 use meromorph::train::{
-    Checkpoint, Clip, Data, Examples, Flow, GradientConfig, Half, Initial, MixedPrecision, Network, ParameterGroup,
-    StepKind, Trainer, TrainerConfig,
+    Checkpoint, Clip, Data, Examples, Flow, GradientConfig, Half, MixedPrecision, ParameterGroup, StepKind, Trainer,
+    TrainerConfig,
 };
 use meromorph::{Device, Result, ops};
 use noise::noise;

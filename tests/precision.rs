@@ -6,8 +6,9 @@ mod noise;
 use devices::devices;
 use meromorph::Device;
 use meromorph::loss::Loss;
+use meromorph::model::Model;
 use meromorph::nn::{Activation, Head, Layout, Spec, activation, initialise};
-use meromorph::train::{Model, Precision};
+use meromorph::train::Precision;
 use noise::noise;
 use pollster::block_on;
 

@@ -5,10 +5,11 @@ mod devices;
 
 use devices::devices;
 use meromorph::loss::{Loss, PairLoss};
+use meromorph::model::Model;
 use meromorph::nn::{Activation, Decoding, Head, Spec};
 use meromorph::optim::{Optimizer, Schedule, ScheduleShape};
 use meromorph::train::{
-    Checkpoint, CoverageGoal, Data, Event, Examples, Flow, Model, Outcome, StepKind, Stop, Trainer, TrainerConfig,
+    Checkpoint, CoverageGoal, Data, Event, Examples, Flow, Outcome, StepKind, Stop, Trainer, TrainerConfig,
 };
 use meromorph::{Device, Result};
 use pollster::block_on;

@@ -8,7 +8,7 @@ use super::onnx::write_onnx;
 use super::validate::validate_bundle;
 use crate::error::Result;
 use crate::host;
-use crate::train::Model;
+use crate::model::Model;
 
 pub(super) const METADATA_FILE: &str = "metadata.json";
 pub(super) const DIGEST_FILE: &str = "metadata.sha256";

@@ -8,9 +8,9 @@ use super::onnx::{self, FIELDS, OPSET};
 use super::tensor_info::TensorInfo;
 use crate::error::{Error, Result};
 use crate::loss::Link;
+use crate::model::Model;
 use crate::nn::{Decoding, Threshold};
 use crate::table::{Preparation, Target};
-use crate::train::Model;
 
 /// Identifies metadata of this engine.
 pub(super) const FORMAT: &str = "meromorph_bundle";

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::device::Device;
 use crate::error::Result;
 use crate::files::Table;
-use crate::train::{Model, PredictOptions, Prediction, Storage};
+use crate::model::{Model, PredictOptions, Prediction, Storage};
 
 /// Differences between the predictions of two models. Masks apply to models with poles, classes to classifiers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

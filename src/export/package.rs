@@ -11,8 +11,8 @@ use super::page::portable;
 use crate::error::{Error, Result};
 use crate::host;
 use crate::loss::Link;
+use crate::model::Model;
 use crate::table::{Feature, Preparation, Target};
-use crate::train::Model;
 
 /// The folder, within the web files, of the parts that are the same for every model.
 pub const PARTS_FOLDER: &str = "portable/package";

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::error::{Error, Result};
-use crate::train::{Model, Storage};
+use crate::model::{Model, Storage};
 
 /// The built page, in the folder of web files.
 pub const PAGE_FILE: &str = "portable/page.html";

@@ -9,7 +9,7 @@ use super::metadata::{Contract, FORMAT, MODEL_FILE, Metadata, ONNX_FILE, Record,
 use super::onnx::{FIELDS, OPSET};
 use crate::error::{Error, Result};
 use crate::host;
-use crate::train::Model;
+use crate::model::Model;
 
 /// A bundle whose files match its metadata.
 #[derive(Clone, Debug)]

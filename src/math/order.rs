@@ -37,6 +37,17 @@ pub(crate) fn ascending_numbers(numbers: &[f64]) -> Vec<u32> {
     ascending(&numbers.iter().map(|number| key(*number)).collect::<Vec<_>>())
 }
 
+/// The index of the largest value; the first of equal ones.
+pub fn largest<T: PartialOrd>(values: &[T]) -> usize {
+    let mut best = 0;
+    for (at, value) in values.iter().enumerate() {
+        if *value > values[best] {
+            best = at;
+        }
+    }
+    best
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

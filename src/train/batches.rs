@@ -3,39 +3,19 @@
 use super::checkpoint::Progress;
 use super::config::TrainerConfig;
 use super::gradients::Groups;
-use crate::math::splitmix::{STEP, mixed};
 use crate::optim::Moment;
 
 /// Words per step in the table of rates.
-pub(super) const ROW_WORDS: usize = 4;
-
-/// The order in which rows are assigned to training, validation and test: the same seed gives the same split everywhere.
-pub(super) fn split_order(rows: usize, seed: u64) -> Vec<u32> {
-    // A key that no epoch uses; otherwise the split would follow the order of an epoch.
-    permutation(rows, !seed, 0)
-}
-
-/// A shuffled order of `rows` rows for an epoch: Fisher and Yates, drawn from SplitMix64 keyed by seed and epoch.
-pub(super) fn permutation(rows: usize, seed: u64, epoch: usize) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..rows as u32).collect();
-    let mut state = mixed(seed ^ mixed(epoch as u64 + 1));
-    for at in (1..rows).rev() {
-        state = state.wrapping_add(STEP);
-        // The high half of a product maps 32 random bits onto 0..=at with a bias below 2^-32 · at.
-        let pick = ((mixed(state) >> 32) * (at as u64 + 1)) >> 32;
-        order.swap(at, pick as usize);
-    }
-    order
-}
+pub(crate) const ROW_WORDS: usize = 4;
 
 /// Words of `order` for an epoch of `steps` steps over `rows` rows.
-pub(super) fn order_words(groups: &Groups, steps: usize, rows: usize) -> usize {
+pub(crate) fn order_words(groups: &Groups, steps: usize, rows: usize) -> usize {
     groups.tables.len() * ROW_WORDS * steps + rows + groups.lines.len()
 }
 
 /// The words of `order` for an epoch: `steps` table rows (equal within a group of accumulated steps), then the permutation; then the tables of
 /// other groups of parameters, and to which group each line of parameters belongs. Updates that were left out do not count.
-pub(super) fn epoch_words(
+pub(crate) fn epoch_words(
     settings: &TrainerConfig,
     groups: &Groups,
     steps: usize,
@@ -113,16 +93,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn a_permutation_has_every_row_once_and_depends_on_seed_and_epoch() {
-        let mut order = permutation(1000, 7, 3);
-        assert_eq!(order, permutation(1000, 7, 3));
-        assert_ne!(order, permutation(1000, 7, 4));
-        assert_ne!(order, permutation(1000, 8, 3));
-        assert_ne!(split_order(1000, 7), permutation(1000, 7, 0));
-        order.sort_unstable();
-        assert!(order.into_iter().eq(0..1000));
     }
 }

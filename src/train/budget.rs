@@ -4,16 +4,16 @@
 use super::config::TrainerConfig;
 use super::data::Data;
 use super::gradients::Groups;
-use super::network::Network;
 use super::setup::Setup;
 use super::step::{State, outline};
 use crate::device::{Device, Recompute};
 use crate::error::{Error, Result};
 use crate::host::number;
+use crate::model::Network;
 
 /// The settings with as many rows in a step as a budget allows. Errors if it is too small for one row, or for the batch of a model whose rows depend on
 /// each other.
-pub(super) fn fitted(
+pub(crate) fn fitted(
     device: &Device,
     network: &Network,
     settings: TrainerConfig,
@@ -23,7 +23,7 @@ pub(super) fn fitted(
     let Recompute::Within(most) = settings.recompute else { return Ok(settings) };
     let all = data.train.rows(data.targets);
     let whole = settings.batch.min(all);
-    let is_whole = !network.has_independent_rows(&settings);
+    let is_whole = !settings.has_independent_rows(&network);
     let sizes = (1..=whole).rev().filter(|rows| whole.is_multiple_of(*rows) && (*rows == whole || !is_whole));
     let groups = Groups::of(network.layout(), &settings)?;
     let mut least = None;

@@ -2,8 +2,8 @@
 
 use super::config::TrainerConfig;
 use super::events::EpochReport;
-use super::model::Model;
-use super::storage::Storage;
+use crate::model::Model;
+use crate::model::Storage;
 
 use crate::error::{Error, Result};
 use crate::files::Format;

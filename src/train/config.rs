@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::host::number;
 use crate::kernels::optimise::{GradientBounds, LossScale, Rule, UPDATE_WORDS};
 use crate::loss::Loss;
+use crate::model::Network;
 use crate::nn::{Layout, Registry};
 use crate::optim::{Motion, Optimizer, Schedule};
 use crate::record;
@@ -130,30 +131,59 @@ impl Default for TrainerConfig {
 }
 
 impl TrainerConfig {
+    /// Whether the rows of a batch of this model share neither statistics nor terms of the loss, so that several steps can make the update of one.
+    pub fn has_independent_rows(&self, network: &Network) -> bool {
+        let shares = network.layout().parameters.iter().any(|parameter| parameter.is_statistic)
+            || network.spec().is_none()
+            || network.has_own_loss()
+            || matches!(self.loss, Loss::Pairs(_))
+            || self.gradients.sharpness.is_some();
+        !shares
+    }
+
+    /// Errors if the configuration asks for what a function model or a closure loss does not have.
+    pub(crate) fn check_network(&self, network: &Network) -> Result<()> {
+        let is_function = network.spec().is_none();
+        let kind = if is_function { "a function model" } else { "a closure loss" };
+        let wrong = |is_wrong: bool, what: &str, expected: &str| {
+            let message = || Error::new(format!("train: {what}: got {kind}, expected {expected}"));
+            if is_wrong { Err(message()) } else { Ok(()) }
+        };
+        let (is_own, spec) = (is_function || network.has_own_loss(), "a Spec with a built-in loss");
+        let is_pairs = is_function && !network.has_own_loss() && matches!(self.loss, Loss::Pairs(_));
+        let is_fused = self.step == Some(StepKind::Fused);
+        wrong(is_own && is_fused, "the fused step does not take the model", &format!("{spec}, or the recorded step"))?;
+        wrong(is_pairs, "a loss of pairs needs a projective head", "a Spec that ends in one")?;
+        wrong(is_own && self.curriculum != Curriculum::default(), "a curriculum changes the loss of pairs", spec)?;
+        wrong(is_function && self.coverage.is_some(), "a coverage goal needs a projective head", "a Spec")?;
+        wrong(is_function && self.policies != Registry::default(), "gradient policies belong to layers", "a Spec")?;
+        wrong(network.has_own_loss() && !self.class_weights.is_empty(), "class weights apply to cross-entropy", spec)
+    }
+
     /// The update rule, without limits.
-    pub(super) fn rule(&self) -> Rule {
+    pub(crate) fn rule(&self) -> Rule {
         self.optimizer.rule(self.gradients.mean_decay.map(|decay| decay as f32))
     }
 
     /// What is done to the gradients of an update before the optimiser sees them.
-    pub(super) fn bounds(&self) -> GradientBounds {
+    pub(crate) fn bounds(&self) -> GradientBounds {
         let bounds = self.gradients.bounds(self.accumulate);
         let scale = self.loss_scale();
         GradientBounds { scale, skips: bounds.skips || scale.is_some(), ..bounds }
     }
 
     /// Whether passes change what a recorded step keeps.
-    pub(super) fn has_passes(&self) -> bool {
+    pub(crate) fn has_passes(&self) -> bool {
         self.recompute != Recompute::Nothing || !self.recompute_layers.is_empty() || self.precision.is_some()
     }
 
     /// What the loss is multiplied by at first, and how that moves.
-    pub(super) fn loss_scale(&self) -> Option<LossScale> {
+    pub(crate) fn loss_scale(&self) -> Option<LossScale> {
         self.precision.as_ref().and_then(MixedPrecision::loss_scale)
     }
 
     /// Where in the moments is what updates remember: after what the optimiser keeps of the parameters.
-    pub(super) fn update_state_at(&self, layout: &Layout) -> usize {
+    pub(crate) fn update_state_at(&self, layout: &Layout) -> usize {
         match self.optimizer.motion() {
             Motion::Factored => layout.parameters.iter().map(factored::words_of).sum(),
             _ => self.rule().arrays() * layout.total,
@@ -161,7 +191,7 @@ impl TrainerConfig {
     }
 
     /// Words of the moments.
-    pub(super) fn moment_words(&self, layout: &Layout) -> usize {
+    pub(crate) fn moment_words(&self, layout: &Layout) -> usize {
         self.update_state_at(layout) + UPDATE_WORDS
     }
 

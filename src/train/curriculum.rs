@@ -84,7 +84,7 @@ impl Term {
 
 impl Curriculum {
     /// Errors if the loss is not of pairs, the target share is outside [0, 1], or the loss is invalid at some epoch.
-    pub(super) fn check(&self, loss: &Loss) -> Result<()> {
+    pub(crate) fn check(&self, loss: &Loss) -> Result<()> {
         let Loss::Pairs(_) = loss else {
             return if *self == Self::default() {
                 Ok(())
@@ -105,7 +105,7 @@ impl Curriculum {
     }
 
     /// The loss at an epoch; `held` is the current weight of the coverage term.
-    pub(super) fn loss(&self, loss: &Loss, epoch: usize, held: Option<f64>) -> Loss {
+    pub(crate) fn loss(&self, loss: &Loss, epoch: usize, held: Option<f64>) -> Loss {
         let Loss::Pairs(mut pairs) = *loss else { return loss.clone() };
         for Ramp { term, weight } in &self.ramps {
             *term.weight(&mut pairs) = weight.at(epoch) as f32;
@@ -118,7 +118,7 @@ impl Curriculum {
     }
 
     /// A loss with every term that occurs at some epoch.
-    pub(super) fn widest(&self, loss: &Loss) -> Loss {
+    pub(crate) fn widest(&self, loss: &Loss) -> Loss {
         let Loss::Pairs(mut pairs) = self.loss(loss, usize::MAX, None) else { return loss.clone() };
         for Ramp { term, weight } in &self.ramps {
             *term.weight(&mut pairs) = weight.from.max(weight.to) as f32;
@@ -127,14 +127,14 @@ impl Curriculum {
     }
 
     /// The weight of the coverage term after an epoch.
-    pub(super) fn held(&self, held: Option<f64>, coverage: f64) -> Option<f64> {
+    pub(crate) fn held(&self, held: Option<f64>, coverage: f64) -> Option<f64> {
         let start = CoverageController::default();
         let target = self.held_coverage?;
         Some(CoverageController { lambda: held.unwrap_or(start.lambda), target, ..start }.update(coverage))
     }
 
     /// The sampler of the training rows if they are drawn; `means` are the running means of a resumed run, or empty.
-    pub(super) fn sampler(&self, data: &Data, means: &[f64]) -> Option<AdaptiveSampler> {
+    pub(crate) fn sampler(&self, data: &Data, means: &[f64]) -> Option<AdaptiveSampler> {
         let fresh = || AdaptiveSampler::new(data.train.rows(data.targets));
         let resumed = || AdaptiveSampler::resumed(means.to_vec(), &bottoms(data));
         self.draws_poles.then(|| if means.is_empty() { fresh() } else { resumed() })
@@ -142,13 +142,13 @@ impl Curriculum {
 }
 
 /// Which training rows have a ⊥ target.
-pub(super) fn bottoms(data: &Data) -> Vec<bool> {
+pub(crate) fn bottoms(data: &Data) -> Vec<bool> {
     let denominators = |row: &[f32]| row[data.targets / 2..].contains(&0.0);
     data.train.y.chunks_exact(data.targets).map(denominators).collect()
 }
 
 /// The smallest |Q| of each row of pairs [rows, `targets`].
-pub(super) fn least_denominators(pairs: &[f32], targets: usize) -> Vec<f32> {
+pub(crate) fn least_denominators(pairs: &[f32], targets: usize) -> Vec<f32> {
     let least = |row: &[f32]| row[targets / 2..].iter().map(|q| q.abs()).fold(f32::INFINITY, f32::min);
     pairs.chunks_exact(targets).map(least).collect()
 }

@@ -1,11 +1,11 @@
 //! The rows of a run: encoded, row-major, on the host.
 
 use super::config::TrainerConfig;
-use super::network::Network;
 use crate::error::{Error, Result};
 use crate::files::Table;
 use crate::host::number;
 use crate::loss::{Loss, Target};
+use crate::model::Network;
 use crate::nn::{Head, Spec};
 use crate::table::Preparation;
 
@@ -97,13 +97,13 @@ impl Data {
     }
 
     /// Errors if the model does not fit the rows, the loss or the configuration.
-    pub(super) fn fits(&self, network: &Network, settings: &TrainerConfig) -> Result<()> {
+    pub(crate) fn fits(&self, network: &Network, settings: &TrainerConfig) -> Result<()> {
         let outputs = network.spec().map(Spec::outputs).transpose()?;
         let (inputs, got) = (network.inputs(), self.inputs);
         if inputs != got {
             return Err(Error::new(format!("train: the model takes {inputs} inputs, the rows have {got}")));
         }
-        network.check_config(settings)?;
+        settings.check_network(network)?;
         let (Some(spec), Some(outputs), false) = (network.spec(), outputs, network.has_own_loss()) else {
             return Ok(());
         };
@@ -120,7 +120,7 @@ impl Data {
     }
 
     /// Errors if a model of so many outputs per row does not fit the targets and a built-in loss or formula.
-    pub(super) fn fits_outputs(&self, outputs: usize, settings: &TrainerConfig) -> Result<()> {
+    pub(crate) fn fits_outputs(&self, outputs: usize, settings: &TrainerConfig) -> Result<()> {
         if let Loss::CrossEntropy { .. } = settings.loss {
             return self.has_classes(outputs, &settings.class_weights);
         }

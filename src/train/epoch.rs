@@ -26,7 +26,7 @@ const DIVERGED: f64 = 1e15;
 type Score = Box<dyn Fn(&[Vec<f32>]) -> f64>;
 
 /// How a run chooses the epoch whose weights it keeps.
-pub(super) enum Criterion {
+pub(crate) enum Criterion {
     /// The smallest loss on the validation rows; on the training rows without any.
     Loss,
     /// The smallest finite score of the outputs for `x`.
@@ -70,7 +70,7 @@ impl Trainer {
         Setup { device, network, settings, data, groups, steps: *steps }
     }
 
-    pub(super) async fn try_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Stop>> {
+    pub(crate) async fn try_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Stop>> {
         if self.progress.history.len() >= self.settings.epochs {
             return Ok(Some(Stop::Epochs));
         }
@@ -98,7 +98,7 @@ impl Trainer {
     }
 
     /// Uploads the table and the order of an epoch; a curriculum may change the loss first.
-    pub(super) fn begin_epoch(&mut self) -> Result<()> {
+    pub(crate) fn begin_epoch(&mut self) -> Result<()> {
         let epoch = self.progress.history.len();
         let loss = self.settings.curriculum.loss(&self.settings.loss, epoch, self.progress.held);
         let Self { device, network, settings, data, groups, steps, .. } = self;
@@ -278,7 +278,7 @@ impl Trainer {
     }
 
     /// What updates remembered before the last step, and after it.
-    pub(super) async fn remembered(&self) -> Result<[UpdateState; 2]> {
+    pub(crate) async fn remembered(&self) -> Result<[UpdateState; 2]> {
         let offset = self.settings.update_state_at(self.network.layout());
         let view = View { buffer: self.state.moments.clone(), offset, words: 2 * STATE };
         let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&view).await?);

@@ -2,14 +2,14 @@
 
 use super::config::TrainerConfig;
 use super::data::Data;
-use super::network::Network;
 use crate::error::Result;
 use crate::loss::Link;
+use crate::model::Network;
 use crate::nn::{Layer, Spec};
 
 /// The initial parameters of the seed. If predictions are e^p, the last bias is the logarithm of the mean target: Adam moves a weight by at most
 /// the learning rate per step, so that rates of hundreds would be out of reach from 0.
-pub(super) fn first_parameters(network: &Network, settings: &TrainerConfig, data: &Data) -> Result<Vec<f32>> {
+pub(crate) fn first_parameters(network: &Network, settings: &TrainerConfig, data: &Data) -> Result<Vec<f32>> {
     let mut parameters = network.initialise(settings.seed)?;
     let is_log = settings.loss.link() == Link::Exp && !network.has_own_loss();
     let last = network.spec().and_then(|spec: &Spec| spec.layers.last());

@@ -2,9 +2,9 @@
 //! numbers of either sign at the true one. As points of the projective line they are near the target, at a distance that held-out rows show; where a
 //! prediction is no farther from ⊥ than that, the true value may be on the other side of the pole.
 
-use super::pairs::with_targets;
 use super::trainer::Trainer;
 use crate::error::Result;
+use crate::judge::pairs::with_targets;
 use crate::kernels::strict::Threshold;
 use crate::math::quantile_of_sorted;
 
@@ -19,7 +19,7 @@ const WIDEST: f64 = 0.5;
 
 impl Trainer {
     /// Widens the gap of a head with poles to the errors near poles, over the rows of training and validation, if the configuration wants that.
-    pub(super) async fn measure_gap(&mut self) -> Result<()> {
+    pub(crate) async fn measure_gap(&mut self) -> Result<()> {
         let threshold = self.network.head().map(|head| head.decoding.threshold);
         if !self.settings.measures_gap || threshold != Some(Threshold::Angle) {
             return Ok(());

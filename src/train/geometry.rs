@@ -41,7 +41,7 @@ const fn held(rows: u32, lanes: u32) -> Geometry {
 
 /// Finds the geometry of a device for batches of so many rows, if it does not have one yet. Measures for about a
 /// second on an adapter with a driver that it has not seen before; on the device `cuda`, where kernels are compiled for it, for up to half a minute.
-pub(super) async fn choose(device: &Device, rows: usize) -> Result<()> {
+pub(crate) async fn choose(device: &Device, rows: usize) -> Result<()> {
     if device.known_geometry(rows).is_some() {
         return Ok(());
     }

@@ -114,7 +114,7 @@ impl Default for GradientConfig {
 
 impl GradientConfig {
     /// Errors if a setting is out of range; messages use the user's names.
-    pub(super) fn check(&self, accumulate: usize) -> Result<()> {
+    pub(crate) fn check(&self, accumulate: usize) -> Result<()> {
         let is_positive = |value: f64| value.is_finite() && value > 0.0;
         let (most, deviations) = match self.clip {
             Some(Clip::Norm { most } | Clip::Tensor { most }) => (most, 1.0),
@@ -155,7 +155,7 @@ impl GradientConfig {
     }
 
     /// Whether `fold` sums gradients and takes their norms before the update.
-    pub(super) fn bounds(&self, accumulate: usize) -> GradientBounds {
+    pub(crate) fn bounds(&self, accumulate: usize) -> GradientBounds {
         let limit = match self.clip {
             None => Limit::None,
             Some(Clip::Norm { most }) => Limit::Norm(most as f32),
@@ -172,7 +172,7 @@ impl GradientConfig {
 
 /// A table of rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Rates {
+pub(crate) struct Rates {
     /// Times the learning rate.
     pub factor: f64,
     /// The weight decay, if it is not the optimiser's.
@@ -183,12 +183,12 @@ pub(super) struct Rates {
 
 impl Rates {
     /// Of parameters in no group.
-    pub(super) const PLAIN: Self = Self { factor: 1.0, decay: None, is_matrix: false };
+    pub(crate) const PLAIN: Self = Self { factor: 1.0, decay: None, is_matrix: false };
 }
 
 /// The rates of a table, and where in the parameters they hold.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Groups {
+pub(crate) struct Groups {
     /// The tables.
     pub tables: Vec<Rates>,
     /// Words of lines at the end of an epoch's upload; empty if all parameters have the same rates.
@@ -201,7 +201,7 @@ pub(super) struct Groups {
 
 impl Groups {
     /// The groups of a layout's parameters. Errors if a name is no parameter's, or if nothing is left to train.
-    pub(super) fn of(layout: &Layout, settings: &TrainerConfig) -> Result<Self> {
+    pub(crate) fn of(layout: &Layout, settings: &TrainerConfig) -> Result<Self> {
         let config = &settings.gradients;
         for name in config.groups.iter().flat_map(|group| &group.parameters) {
             if !layout.parameters.iter().any(|parameter| is_meant(name, parameter)) {
@@ -249,12 +249,12 @@ impl Groups {
     }
 
     /// Whether parameters differ in their rates or limits.
-    pub(super) fn is_grouped(&self) -> bool {
+    pub(crate) fn is_grouped(&self) -> bool {
         !self.lines.is_empty()
     }
 
     /// The optimiser of a table.
-    pub(super) fn optimizer(&self, table: usize, optimizer: &Optimizer) -> Optimizer {
+    pub(crate) fn optimizer(&self, table: usize, optimizer: &Optimizer) -> Optimizer {
         match self.tables[table].decay {
             Some(decay) => optimizer.clone().with_weight_decay(decay as f32),
             None => optimizer.clone(),
@@ -262,13 +262,13 @@ impl Groups {
     }
 
     /// For each parameter, whether it learns from its gradient.
-    pub(super) fn learning<'g>(&'g self, layout: &'g Layout) -> impl Iterator<Item = (usize, &'g Parameter)> {
+    pub(crate) fn learning<'g>(&'g self, layout: &'g Layout) -> impl Iterator<Item = (usize, &'g Parameter)> {
         let learns = |(at, parameter): &(usize, &Parameter)| !self.frozen[*at] && !parameter.is_statistic;
         layout.parameters.iter().enumerate().filter(learns)
     }
 
     /// The update rule of a run.
-    pub(super) fn rule(&self, settings: &TrainerConfig) -> Rule {
+    pub(crate) fn rule(&self, settings: &TrainerConfig) -> Rule {
         Rule { bounds: settings.bounds(), is_grouped: self.is_grouped(), ..settings.rule() }
     }
 }

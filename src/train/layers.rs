@@ -1,20 +1,20 @@
 //! Names of layers, of their kinds and of ops, by which options choose launches.
 
-use super::network::Network;
 use crate::device::Label;
 use crate::error::{Error, Result, hint, listed};
+use crate::model::Network;
 use crate::nn::Layer;
 
 /// Ops of plain layers: products, and pointwise functions between them.
-pub(super) const OPS: [&str; 3] = ["layer", "matmul", "map"];
+pub(crate) const OPS: [&str; 3] = ["layer", "matmul", "map"];
 /// Other ops that may be named.
 const OTHER_OPS: [&str; 3] = ["layer_norm", "rational", "masked"];
 
 /// The layers of a model: the path, the path that its launches are labelled with, the kind. None for a function.
-pub(super) struct Layers(Vec<(String, String, &'static str)>);
+pub(crate) struct Layers(Vec<(String, String, &'static str)>);
 
 impl Layers {
-    pub(super) fn of(network: &Network) -> Self {
+    pub(crate) fn of(network: &Network) -> Self {
         let mut all = Self(Vec::new());
         if let Some(spec) = network.spec() {
             all.add(&spec.layers, "layers");
@@ -37,12 +37,12 @@ impl Layers {
     }
 
     /// The kind of the layer at a path.
-    pub(super) fn kind(&self, path: &str) -> Option<&'static str> {
+    pub(crate) fn kind(&self, path: &str) -> Option<&'static str> {
         self.0.iter().find(|(own, ..)| own == path).map(|(_, _, kind)| *kind)
     }
 
     /// Names as labels have them. Errors if one is no layer, no kind of a layer and no op.
-    pub(super) fn named(&self, names: &[String], option: &str) -> Result<Vec<String>> {
+    pub(crate) fn named(&self, names: &[String], option: &str) -> Result<Vec<String>> {
         let one = |name: &String| {
             if let Some((_, place, _)) = self.0.iter().find(|(path, ..)| path == name) {
                 return Ok(place.clone());
@@ -62,7 +62,7 @@ impl Layers {
     }
 
     /// Whether the names choose the launches with this label.
-    pub(super) fn has(&self, names: &[String], label: &Label) -> bool {
+    pub(crate) fn has(&self, names: &[String], label: &Label) -> bool {
         let is_within =
             |path: &str| label.layer.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
         let is_of_kind = |name: &str| self.0.iter().any(|(_, place, kind)| name == *kind && is_within(place));

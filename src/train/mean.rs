@@ -9,14 +9,14 @@ use crate::ops;
 use crate::tensor::Tensor;
 
 /// Where the mean is, and the plan that computes it.
-pub(super) struct Mean {
+pub(crate) struct Mean {
     pub parameters: Buffer,
     plan: Plan,
 }
 
 impl Mean {
     /// The update keeps how far the mean is from the weights, behind the moments.
-    pub(super) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
+    pub(crate) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
         let (device, total) = (setup.device, setup.network.layout().total);
         let parameters = device.upload(&vec![0; total])?;
         let record = || {
@@ -29,7 +29,7 @@ impl Mean {
     }
 
     /// Computes it from the weights as they are.
-    pub(super) fn compute(&self) -> Result<()> {
+    pub(crate) fn compute(&self) -> Result<()> {
         self.plan.run(1)
     }
 }

@@ -9,7 +9,7 @@ use crate::nn::Layout;
 const BYTES_EACH: f64 = 128.0;
 
 /// Errors if the parameters of a model need more memory than there is.
-pub(super) fn check(layout: &Layout) -> Result<()> {
+pub(crate) fn check(layout: &Layout) -> Result<()> {
     check_within(layout, memory_bytes() as f64)
 }
 

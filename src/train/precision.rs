@@ -4,12 +4,12 @@
 
 use super::config::{StepKind, TrainerConfig};
 use super::layers::{Layers, OPS};
-use super::network::Network;
 use crate::device::{Halves, Info, Label};
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::kernels::halves::{self, Half};
 use crate::kernels::optimise;
+use crate::model::Network;
 use crate::optim::Motion;
 use crate::record;
 
@@ -73,7 +73,7 @@ impl MixedPrecision {
     }
 
     /// Errors if the configuration contradicts itself; messages use the user's names.
-    pub(super) fn check(&self, settings: &TrainerConfig) -> Result<()> {
+    pub(crate) fn check(&self, settings: &TrainerConfig) -> Result<()> {
         let refused = |text: String| Err(Error::usage(format!("train: {text}")));
         let name = self.name();
         if let Some(both) = self.keep_f32.iter().find(|name| self.keep_half.contains(name)) {
@@ -124,7 +124,7 @@ impl MixedPrecision {
     }
 
     /// For a loss that is a sum over so many rows of a step.
-    pub(super) fn of_sums(mut self, rows: usize) -> Self {
+    pub(crate) fn of_sums(mut self, rows: usize) -> Self {
         if let Some(scale) = &mut self.scale {
             scale.rows = rows.next_power_of_two() as f64;
         }
@@ -155,7 +155,7 @@ impl MixedPrecision {
     }
 
     /// The pass that stores results of a network in 16 bits. Errors if the network has no part of a given name.
-    pub(super) fn halves(&self, network: &Network) -> Result<Halves> {
+    pub(crate) fn halves(&self, network: &Network) -> Result<Halves> {
         let layers = Layers::of(network);
         let keep_f32 = layers.named(&self.keep_f32, "keep_f32")?;
         let keep_half = layers.named(&self.keep_half, "keep_half")?;
@@ -181,7 +181,7 @@ impl MixedPrecision {
     }
 
     /// The factor of the loss, as the update has it.
-    pub(super) fn loss_scale(&self) -> Option<optimise::LossScale> {
+    pub(crate) fn loss_scale(&self) -> Option<optimise::LossScale> {
         self.scale.map(|LossScaling { initial, growth, backoff, interval, least, most, rows }| {
             let [initial, growth, backoff, least, most, rows] =
                 [initial, growth, backoff, least, most, rows].map(|value| value as f32);

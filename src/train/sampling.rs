@@ -51,7 +51,7 @@ impl AdaptiveSampler {
     }
 
     /// A sampler with these running means, as before a checkpoint.
-    pub(super) fn resumed(means: Vec<f64>, is_bottom: &[bool]) -> Self {
+    pub(crate) fn resumed(means: Vec<f64>, is_bottom: &[bool]) -> Self {
         let mut sampler = Self { means, ..Self::new(is_bottom.len()) };
         is_bottom.iter().enumerate().for_each(|(at, is_bottom)| sampler.weigh(at, *is_bottom));
         sampler

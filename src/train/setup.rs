@@ -6,7 +6,6 @@ use super::config::{StepKind, TrainerConfig};
 use super::data::Data;
 use super::gradients::Groups;
 use super::layers::Layers;
-use super::network::{Batch, Network};
 use super::step::State;
 use crate::autograd::Var;
 use crate::device::{Choice, Device, Label, Passes, View};
@@ -14,11 +13,12 @@ use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Mlp};
 use crate::kernels::optimise::SCALE_AT;
 use crate::loss::{self, Loss};
+use crate::model::{Batch, Network};
 use crate::ops;
 use crate::tensor::Tensor;
 
 /// Everything that the plans are made from.
-pub(super) struct Setup<'a> {
+pub(crate) struct Setup<'a> {
     pub device: &'a Device,
     pub network: &'a Network,
     pub settings: &'a TrainerConfig,
@@ -29,7 +29,7 @@ pub(super) struct Setup<'a> {
 
 impl Setup<'_> {
     /// The model in the form of the fused step, if that takes model and loss. Errors if it does not but the configuration demands it.
-    pub(super) fn fused(&self) -> Result<Option<Mlp>> {
+    pub(crate) fn fused(&self) -> Result<Option<Mlp>> {
         let settings = self.settings;
         if settings.step == Some(StepKind::Fused) && self.needs_own_norms() {
             return Err(Error::usage(
@@ -63,7 +63,7 @@ impl Setup<'_> {
     }
 
     /// The passes over a recorded step.
-    pub(super) fn passes(&self) -> Result<Passes> {
+    pub(crate) fn passes(&self) -> Result<Passes> {
         let layers = Layers::of(self.network);
         let names = layers.named(&self.settings.recompute_layers, "recompute_layers")?;
         let drops: Option<Choice> = match &names[..] {
@@ -81,7 +81,7 @@ impl Setup<'_> {
     }
 
     /// The loss times its scale, which the update divides by again.
-    pub(super) fn scaled(&self, loss: &Var, state: &State) -> Result<Var> {
+    pub(crate) fn scaled(&self, loss: &Var, state: &State) -> Result<Var> {
         let Some(scale) = self.settings.loss_scale() else { return Ok(loss.clone()) };
         let offset = self.settings.update_state_at(self.network.layout());
         let words = View { buffer: state.moments.clone(), offset, words: 2 * SCALE_AT };
@@ -92,14 +92,14 @@ impl Setup<'_> {
     }
 
     /// Whether norms are taken of some of the gradients only: the fused step computes those of frozen parameters, too.
-    pub(super) fn needs_own_norms(&self) -> bool {
+    pub(crate) fn needs_own_norms(&self) -> bool {
         let gradients = &self.settings.gradients;
         let has_norms = gradients.bounds(1).needs_fold() || gradients.sharpness.is_some();
         has_norms && self.groups.frozen.contains(&true)
     }
 
     /// The weighted sum of row losses and the sum of weights, both of shape [1]. `tau` gives the threshold of the pair loss in a range.
-    pub(super) fn loss_sums(
+    pub(crate) fn loss_sums(
         &self,
         loss: &Loss,
         outputs: &[Var],
@@ -126,6 +126,6 @@ impl Setup<'_> {
 }
 
 /// A weight for each class: those of the configuration, or 1.
-pub(super) fn class_weights(settings: &TrainerConfig, classes: usize) -> Vec<f32> {
+pub(crate) fn class_weights(settings: &TrainerConfig, classes: usize) -> Vec<f32> {
     if settings.class_weights.is_empty() { vec![1.0; classes] } else { settings.class_weights.clone() }
 }

@@ -4,10 +4,10 @@
 use super::batches::order_words;
 use super::config::StepKind;
 use super::data::Examples;
-use super::network::Batch;
 use super::setup::{Setup, class_weights};
 use super::update;
 use super::validation::{FIGURES, figure_offset};
+use crate::model::Batch;
 use std::cell::RefCell;
 
 use crate::autograd::Var;
@@ -25,7 +25,7 @@ use crate::tensor::{DType, Tensor};
 const TAU_STREAM: u32 = 1 << 20;
 
 /// A run's state on the device.
-pub(super) struct State {
+pub(crate) struct State {
     /// Flat parameters.
     pub parameters: Buffer,
     /// First and second moments, perhaps how far a mean of the weights is from them, and the state of limits, one after the other.
@@ -43,7 +43,7 @@ pub(super) struct State {
 }
 
 /// The training step of a run, and how it was made.
-pub(super) struct Plans {
+pub(crate) struct Plans {
     pub kind: StepKind,
     pub step: Plan,
     /// Words that the parts of a fused step pass to the update; 0 for a recorded step.
@@ -56,7 +56,7 @@ pub(super) struct Plans {
 }
 
 impl State {
-    pub(super) fn new(setup: &Setup<'_>, parameters: &[f32]) -> Result<Self> {
+    pub(crate) fn new(setup: &Setup<'_>, parameters: &[f32]) -> Result<Self> {
         let device = setup.device;
         let total = setup.network.layout().total;
         if parameters.len() != total {
@@ -94,7 +94,7 @@ impl State {
 }
 
 impl Plans {
-    pub(super) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
+    pub(crate) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
         let settings = setup.settings;
         let fused = setup.fused()?;
         let kind = match (settings.step, &fused) {
@@ -113,7 +113,7 @@ impl Plans {
     }
 
     /// Minimises another loss from here on.
-    pub(super) fn turn_to(&mut self, loss: Loss, setup: &Setup<'_>, state: &State) -> Result<()> {
+    pub(crate) fn turn_to(&mut self, loss: Loss, setup: &Setup<'_>, state: &State) -> Result<()> {
         if loss != self.loss {
             (self.step, _) = step(setup, state, self.kind, &self.train, &loss)?;
             self.loss = loss;
@@ -157,14 +157,14 @@ fn gradient_words(setup: &Setup<'_>, shape: &Fused) -> usize {
 }
 
 /// Rows on the device.
-pub(super) struct Rows {
+pub(crate) struct Rows {
     pub x: Buffer,
     pub y: Buffer,
     pub count: usize,
 }
 
 impl Rows {
-    pub(super) fn upload(setup: &Setup<'_>, examples: &Examples) -> Result<Self> {
+    pub(crate) fn upload(setup: &Setup<'_>, examples: &Examples) -> Result<Self> {
         let upload = |values| setup.device.tagged(Tag::Data, || setup.device.upload(bytemuck::cast_slice(values)));
         Ok(Self { x: upload(&examples.x)?, y: upload(&examples.y)?, count: examples.rows(setup.data.targets) })
     }
@@ -199,7 +199,7 @@ fn recorded_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> 
 }
 
 /// What a recorded step would take, before it is planned.
-pub(super) fn outline(setup: &Setup<'_>, state: &State) -> Result<Outline> {
+pub(crate) fn outline(setup: &Setup<'_>, state: &State) -> Result<Outline> {
     let partials = setup.device.buffer(setup.network.layout().total + TAIL);
     let rows = Rows::upload(setup, &setup.data.train)?;
     let loss = setup.settings.curriculum.loss(&setup.settings.loss, 0, None);
@@ -296,7 +296,7 @@ fn write_gradients(
 }
 
 /// Writes a tensor into a buffer from `offset`.
-pub(super) fn copy(from: &Var, to: &Buffer, offset: usize) {
+pub(crate) fn copy(from: &Var, to: &Buffer, offset: usize) {
     let target = View { buffer: to.clone(), offset, words: from.value().view().words };
     from.value().copy_into(&target);
 }

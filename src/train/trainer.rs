@@ -1,7 +1,6 @@
 //! The trainer: sets up a run, runs epochs of replayed steps, evaluates once per epoch, keeps the best weights, and stops on request or
 //! when the evaluation stops improving. What happens inside an epoch is in `epoch.rs`.
 
-use super::batches;
 use super::budget;
 use super::checkpoint::{Checkpoint, Progress};
 use super::config::{StepKind, TrainerConfig};
@@ -12,15 +11,16 @@ use super::first::first_parameters;
 use super::gradients::Groups;
 use super::mean::Mean;
 use super::memory;
-use super::metrics::Metrics;
-use super::network::Network;
-use super::predictor::Predictor;
 use super::sampling::AdaptiveSampler;
 use super::setup::Setup;
 use super::step::{Plans, State};
 use crate::device::{Buffer, Command, Device, Plan, Summary, Timings, View};
 use crate::error::{Error, Result};
 use crate::host;
+use crate::judge::Metrics;
+use crate::math;
+use crate::model::Network;
+use crate::model::predictor::Predictor;
 use crate::nn::Spec;
 use crate::optim::ScheduleShape;
 
@@ -28,24 +28,24 @@ use crate::optim::ScheduleShape;
 ///
 /// The model is a `Spec` or a function over `Var`; the loss is that of the configuration (built-in or formula) or the model's own closure.
 pub struct Trainer {
-    pub(super) device: Device,
-    pub(super) network: Network,
-    pub(super) settings: TrainerConfig,
-    pub(super) data: Data,
-    pub(super) groups: Groups,
-    pub(super) state: State,
-    pub(super) plans: Plans,
+    pub(crate) device: Device,
+    pub(crate) network: Network,
+    pub(crate) settings: TrainerConfig,
+    pub(crate) data: Data,
+    pub(crate) groups: Groups,
+    pub(crate) state: State,
+    pub(crate) plans: Plans,
     /// The mean of the weights that is evaluated instead of them, if one is kept.
-    pub(super) mean: Option<Mean>,
+    pub(crate) mean: Option<Mean>,
     /// Evaluates an epoch; made before the first one, and only if the criterion needs it.
-    pub(super) validation: Option<Plan>,
-    pub(super) criterion: Criterion,
-    pub(super) steps: usize,
+    pub(crate) validation: Option<Plan>,
+    pub(crate) criterion: Criterion,
+    pub(crate) steps: usize,
     /// Steps handed to the device at a time.
-    pub(super) window: usize,
-    pub(super) progress: Progress,
-    pub(super) shuffle: Box<dyn Fn(usize) -> Vec<u32>>,
-    pub(super) sampler: Option<AdaptiveSampler>,
+    pub(crate) window: usize,
+    pub(crate) progress: Progress,
+    pub(crate) shuffle: Box<dyn Fn(usize) -> Vec<u32>>,
+    pub(crate) sampler: Option<AdaptiveSampler>,
 }
 
 impl Trainer {
@@ -104,7 +104,7 @@ impl Trainer {
         let seed = settings.seed;
         Ok(Self {
             device: device.clone(),
-            shuffle: Box::new(move |epoch| batches::permutation(rows, seed, epoch)),
+            shuffle: Box::new(move |epoch| math::permutation(rows, seed, epoch)),
             sampler: settings.curriculum.sampler(&data, &[]),
             network,
             settings,
@@ -286,7 +286,7 @@ impl Trainer {
     }
 
     /// The weights that are evaluated: the current ones, or their mean if one is kept.
-    pub(super) fn evaluated(&self) -> Result<&Buffer> {
+    pub(crate) fn evaluated(&self) -> Result<&Buffer> {
         let Some(mean) = &self.mean else { return Ok(&self.state.parameters) };
         mean.compute()?;
         Ok(&mean.parameters)
@@ -335,7 +335,7 @@ impl Trainer {
         self.losses(0, self.steps).await
     }
 
-    pub(super) async fn losses(&self, first: usize, count: usize) -> Result<Vec<f32>> {
+    pub(crate) async fn losses(&self, first: usize, count: usize) -> Result<Vec<f32>> {
         let view = View { buffer: self.state.report.clone(), offset: first, words: count };
         Ok(bytemuck::cast_vec(self.device.read(&view).await?))
     }

@@ -1,7 +1,7 @@
 //! The launches of a step after its gradient: sums and norms where limits need them, and the update. A step that looks for sharper places takes the
 //! gradient twice; an optimiser whose steps depend on the norms of tensors updates in two launches.
 
-pub(super) mod factored;
+pub(crate) mod factored;
 mod orthogonal;
 
 use super::setup::Setup;
@@ -13,7 +13,7 @@ use crate::kernels::{fold, tensor_norms};
 use crate::optim::Motion;
 
 /// Records one step: `gradient` fills the parts of the gradient at some weights, then the update, which ends every step.
-pub(super) fn record(
+pub(crate) fn record(
     setup: &Setup<'_>,
     state: &State,
     (partials, parts): (&Buffer, usize),

@@ -1,7 +1,5 @@
 //! The plan that evaluates a model after an epoch: the loss on the validation rows, and what its pairs look like.
 
-use super::network::Batch;
-use super::predictor::{Predictor, decoded};
 use super::setup::Setup;
 use super::step::{Rows, State, copy};
 use crate::autograd::Var;
@@ -11,21 +9,23 @@ use crate::kernels::cast::{self, Conversion};
 use crate::kernels::optimise::TAIL;
 use crate::kernels::strict;
 use crate::loss;
+use crate::model::Batch;
+use crate::model::predictor::{Predictor, decoded};
 use crate::nn::Head;
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
 /// Figures of the validation rows in the report: loss sum and weight sum; of pairs also the share decoded to a number and the least and
 /// the mean |Q|.
-pub(super) const FIGURES: usize = 5;
+pub(crate) const FIGURES: usize = 5;
 
 /// The offset of a figure of the validation rows in the report; `FIGURES` gives the report's length.
-pub(super) fn figure_offset(steps: usize, figure: usize) -> usize {
+pub(crate) fn figure_offset(steps: usize, figure: usize) -> usize {
     steps.next_multiple_of(TAIL) + figure * TAIL
 }
 
 /// Evaluates the validation rows with these parameters and writes the figures behind the batch losses of the report.
-pub(super) fn validation(setup: &Setup<'_>, state: &State, parameters: Buffer) -> Result<Plan> {
+pub(crate) fn validation(setup: &Setup<'_>, state: &State, parameters: Buffer) -> Result<Plan> {
     let (device, data) = (setup.device, setup.data);
     // Without validation rows, the training rows: the training loss of an epoch comes from before each update, so it says nothing about
     // the weights at the epoch's end.

@@ -3,6 +3,7 @@
 use meromorph::autograd::Var;
 use meromorph::internal::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
+use meromorph::model::Model;
 use meromorph::nn::{
     Basis, Decoding, Denominators, Head, HeadForm, Init, Layer, Layout, PairNormalization, Pass, RationalLayer, Spec,
     forward, initialise,
@@ -11,7 +12,7 @@ use meromorph::optim::{Optimizer, Schedule, ScheduleShape};
 use meromorph::scm::policy::{Policy, Registry, Scope};
 use meromorph::scm::{self, Masked};
 use meromorph::tensor::Tensor;
-use meromorph::train::{Data, Examples, Flow, Model, Trainer, TrainerConfig};
+use meromorph::train::{Data, Examples, Flow, Trainer, TrainerConfig};
 use meromorph::{Device, ops};
 use pollster::block_on;
 

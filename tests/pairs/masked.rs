@@ -3,12 +3,13 @@
 use meromorph::autograd::Var;
 use meromorph::internal::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
+use meromorph::model::Model;
 use meromorph::nn::{
     Activation, Head, Init, Layer, Layout, Pass, Policy, RationalLayer, Registry, Spec, forward, learn,
 };
 use meromorph::optim::{Optimizer, Schedule, ScheduleShape};
 use meromorph::tensor::Tensor;
-use meromorph::train::{Checkpoint, Data, Examples, Flow, Model, Trainer, TrainerConfig};
+use meromorph::train::{Checkpoint, Data, Examples, Flow, Trainer, TrainerConfig};
 use meromorph::{Device, ops};
 use pollster::block_on;
 

@@ -5,11 +5,11 @@ use meromorph::files::Header;
 use meromorph::files::read_table;
 use meromorph::internal::kernels::mlp::PairLoss;
 use meromorph::loss::Loss;
+use meromorph::model::{Model, Prediction};
 use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, Spec};
+use meromorph::run::TrainOptions;
 use meromorph::table::Choice;
-use meromorph::train::{
-    CoverageGoal, Data, Examples, Flow, Model, Prediction, Stop, TrainOptions, Trainer, TrainerConfig,
-};
+use meromorph::train::{CoverageGoal, Data, Examples, Flow, Stop, Trainer, TrainerConfig};
 use pollster::block_on;
 
 #[test]

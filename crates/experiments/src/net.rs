@@ -3,9 +3,9 @@
 
 use super::random::{Purpose, Stream};
 use meromorph::autograd::Var;
+use meromorph::model::{Batch, Initial, Network, Parameters};
 use meromorph::nn::{self, Layout, Pass, Spec};
 use meromorph::tensor::Shape;
-use meromorph::train::{Batch, Initial, Network, Parameters};
 
 /// The outputs, each [rows, columns], for inputs [rows, columns].
 pub(super) type Head = Box<dyn Fn(&Parts<'_>, &Var) -> Vec<Var>>;

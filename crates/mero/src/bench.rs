@@ -24,7 +24,8 @@ use meromorph::internal::kernels::halves::{self, Half};
 use meromorph::loss::{Loss, PairLoss, Target};
 use meromorph::nn::{Layer, Spec};
 use meromorph::report::{duration, facts, figure, scaled_count};
-use meromorph::train::{Data, Examples, Norm, TrainOptions, Trainer, TrainerConfig};
+use meromorph::run::{Norm, TrainOptions};
+use meromorph::train::{Data, Examples, Trainer, TrainerConfig};
 use meromorph::{Device, Error, Result, ops};
 use meromorph_benchmark::{Benchmark, WarmUp};
 

@@ -15,7 +15,7 @@ use super::line::{Line, Named};
 use meromorph::error::{Error, ErrorKind, Result, hint, listed, similar};
 use meromorph::internal::host::{self, number};
 use meromorph::options::{Entry, Kind, Naming, Range, Value};
-use meromorph::train::{OPTIONS, TrainOptions};
+use meromorph::run::{OPTIONS, TrainOptions};
 
 pub(super) use blame::FromFile;
 pub(super) use record::Record;

@@ -11,7 +11,7 @@ use super::console::{say, say_json};
 use super::predict::load;
 use meromorph::error::Error;
 use meromorph::report::{Table as TextTable, facts};
-use meromorph::train::{Finding, Verdict};
+use meromorph::run::{Finding, Verdict};
 
 #[derive(clap::Args)]
 pub(super) struct Args {

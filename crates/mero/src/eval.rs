@@ -15,13 +15,12 @@ use super::report::{metrics_table, shape_of};
 use super::{Answer, Failure};
 use meromorph::files::Table;
 use meromorph::internal::host;
+use meromorph::judge::{Evaluation, LayerShares, Metrics, Monitor, MonitorState, ThresholdRow, nearness, sweep};
+use meromorph::model::{Model, Storage};
 use meromorph::nn::Threshold;
 use meromorph::options::names;
 use meromorph::report::{Table as TextTable, count, duration, facts, figure};
 use meromorph::table::Preparation;
-use meromorph::train::{
-    Evaluation, LayerShares, Metrics, Model, Monitor, MonitorState, Storage, ThresholdRow, nearness, sweep,
-};
 use meromorph::{Device, Result};
 
 #[derive(clap::Args)]

@@ -6,8 +6,9 @@ use super::Answer;
 use super::progress::Progress;
 use meromorph::Device;
 use meromorph::files::Table;
+use meromorph::judge::{ExamineOptions, ImportanceReport, Partial, importance, partial};
+use meromorph::model::Model;
 use meromorph::report::{Axis, Chart, Series, Style, Table as TextTable, count, figure, short};
-use meromorph::train::{ExamineOptions, ImportanceReport, Model, Partial, importance, partial};
 
 /// Classes whose probabilities are drawn.
 const MOST_CLASSES: usize = 6;
@@ -107,7 +108,7 @@ pub(super) fn partial_chart(partial: &Partial) -> Chart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meromorph::train::{Importance, PartialCurve};
+    use meromorph::judge::{Importance, PartialCurve};
 
     fn report() -> ImportanceReport {
         let columns = [("age", 0.4, 0.02), ("city", 0.1, 0.01), ("day", -0.001, 0.002)];

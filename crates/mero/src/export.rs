@@ -15,9 +15,9 @@ use meromorph::export::{
     validate_bundle, write_bundle, write_onnx, write_package, write_page,
 };
 use meromorph::internal::host;
+use meromorph::model::{Model, Storage};
 use meromorph::nn::Layout;
 use meromorph::report::{bytes, count, counted, facts, figure};
-use meromorph::train::{Model, Storage};
 use meromorph::{Error, Result};
 
 #[derive(clap::Args)]

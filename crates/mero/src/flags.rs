@@ -9,7 +9,7 @@ use super::{Answer, Failure};
 use meromorph::error::Error;
 use meromorph::files::Table;
 use meromorph::options::{Entry, Given, Kind, Naming, Value};
-use meromorph::train::{OPTIONS, Run, SplitTable, TrainOptions};
+use meromorph::run::{OPTIONS, Run, SplitTable, TrainOptions};
 
 /// Which options a command has.
 pub(super) trait Selection {

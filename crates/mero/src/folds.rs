@@ -12,9 +12,11 @@ use meromorph::Device;
 use meromorph::error::{Error, Result};
 use meromorph::files::Table;
 use meromorph::internal::math::student_reach;
+use meromorph::judge::{Metrics, main_metric};
 use meromorph::report::{Table as TextTable, counted, figure};
+use meromorph::run::{Fold, SplitTable, TrainOptions, mean_and_spread};
 use meromorph::table::Choice;
-use meromorph::train::{Event, Flow, Fold, Metrics, SplitTable, Stop, TrainOptions, main_metric, mean_and_spread};
+use meromorph::train::{Event, Flow, Stop};
 
 /// Parts of a fold in the line of progress; a fold that stops early is done at once.
 const FOLD: u64 = 1000;

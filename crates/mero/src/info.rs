@@ -9,10 +9,13 @@ use super::console::{say, say_json};
 use super::predict::load;
 use super::report::{limits, metrics_table, shape_of};
 use meromorph::internal::host;
+use meromorph::judge::{Calibration, Residuals};
+use meromorph::model::Model;
 use meromorph::nn::Layout;
 use meromorph::report::{Table, bytes, count, counted, facts, figure, short};
+use meromorph::run::{Provenance, mean_and_spread};
 use meromorph::table::{CategoryFeature, Feature, NumberFeature, Preparation, Target};
-use meromorph::train::{Calibration, Model, Provenance, Residuals, StepKind, mean_and_spread};
+use meromorph::train::StepKind;
 
 #[derive(clap::Args)]
 pub(super) struct Args {

@@ -9,9 +9,11 @@ use super::info;
 use super::report::metrics_rows;
 use meromorph::Device;
 use meromorph::files::Table;
+use meromorph::judge::{Metrics, Partial};
+use meromorph::model::Model;
 use meromorph::report::{Page, count, counted, figure};
 use meromorph::table::Task;
-use meromorph::train::{EpochReport, Metrics, Model, Partial};
+use meromorph::train::EpochReport;
 
 /// Columns whose importance is drawn, and those whose partial dependence is.
 const MOST_BARS: usize = 15;

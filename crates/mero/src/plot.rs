@@ -1,11 +1,11 @@
 //! Predictions against targets: a chart of numbers, or a confusion table of classes.
 
 use meromorph::internal::kernels::strict;
+use meromorph::internal::math::largest;
 use meromorph::loss::Loss;
 use meromorph::nn::Spec;
 use meromorph::report::{Axis, Chart, Series, Style, Table, count, short};
 use meromorph::table::Preparation;
-use meromorph::train::largest;
 
 /// Maximum classes of a confusion table; for more, the most frequent errors are listed instead.
 const MOST_CLASSES: usize = 12;

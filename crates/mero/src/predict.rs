@@ -22,9 +22,10 @@ use meromorph::files::csv;
 use meromorph::files::csv::Values;
 use meromorph::files::{is_text, read_table};
 use meromorph::internal::host;
+use meromorph::model::{Factor, Follow, Model, PredictOptions, Prediction};
 use meromorph::scm::strict::{self, Range};
 use meromorph::table::{Note, NoteKind, Target, Unknown};
-use meromorph::train::{Factor, Follow, Model, Precision, PredictOptions, Prediction};
+use meromorph::train::Precision;
 use meromorph::{Device, Result};
 
 #[derive(clap::Args)]

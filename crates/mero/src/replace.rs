@@ -7,7 +7,9 @@ use super::args::read_model;
 use super::{Answer, Failure};
 use meromorph::error::listed;
 use meromorph::internal::host;
-use meromorph::train::{Checkpoint, Model, Run};
+use meromorph::model::Model;
+use meromorph::run::Run;
+use meromorph::train::Checkpoint;
 
 /// Errors if the model file `out` exists and is anything else than an earlier result of such a run, or if the
 /// `checkpoint` exists: then a run was interrupted.

@@ -5,10 +5,11 @@ use serde::Serialize;
 
 use super::session::{RunTime, Session};
 use meromorph::internal::host;
+use meromorph::judge::{Figure, Metrics};
 use meromorph::nn::{Decoding, Head, HeadForm, Layer, Spec, Threshold};
 use meromorph::report::{Table, bytes, count, counted, duration, facts, figure, scaled_count};
 use meromorph::table::Target;
-use meromorph::train::{Data, Figure, Metrics, Outcome, Stop, Trainer, TrainerConfig};
+use meromorph::train::{Data, Outcome, Stop, Trainer, TrainerConfig};
 
 /// The report of a finished run; as JSON, the last line of its output.
 #[derive(Serialize)]

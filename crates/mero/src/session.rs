@@ -15,11 +15,11 @@ use super::tensorboard::TensorBoard;
 use super::{Answer, Failure, interrupt};
 use meromorph::files::Table;
 use meromorph::internal::host;
+use meromorph::judge::{Calibration, Metrics, Residuals};
+use meromorph::model::Model;
 use meromorph::report::counted;
-use meromorph::train::{
-    Calibration, Checkpoint, Data, Event, Flow, Fold, HeldRows, Metrics, Model, Origin, Outcome, Provenance, Residuals,
-    Run, Stop, Trainer, residuals,
-};
+use meromorph::run::{Fold, HeldRows, Provenance, Run, residuals};
+use meromorph::train::{Checkpoint, Data, Event, Flow, Origin, Outcome, Stop, Trainer};
 use meromorph::{Device, Error, Result};
 
 /// The most warnings that are printed one by one.

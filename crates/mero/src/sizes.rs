@@ -8,8 +8,9 @@ use super::{Answer, Failure};
 use meromorph::internal::host::memory_bytes;
 use meromorph::nn::Spec;
 use meromorph::report::counted;
+use meromorph::run::{Run, TrainOptions};
 use meromorph::table::{Choice, Quantity, Target};
-use meromorph::train::{Data, Examples, Run, TrainOptions, TrainerConfig};
+use meromorph::train::{Data, Examples, TrainerConfig};
 
 #[derive(clap::Args)]
 pub(super) struct Sizes {

@@ -18,7 +18,8 @@ use meromorph::error::Error;
 use meromorph::files::Format;
 use meromorph::files::Table;
 use meromorph::internal::host;
-use meromorph::train::{Checkpoint, Origin, Run, TrainOptions, Trainer, check_groups};
+use meromorph::run::{Run, TrainOptions, check_groups};
+use meromorph::train::{Checkpoint, Origin, Trainer};
 
 #[derive(clap::Args)]
 pub(super) struct Args {

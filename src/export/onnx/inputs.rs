@@ -1,8 +1,8 @@
 //! The graph's input columns, and from them the inputs of the model: a number is one column, from which the graph makes its bins.
 
 use super::graph::{Graph, INPUT, Name, Setting};
+use crate::model::Model;
 use crate::table::{Bins, Feature, NumberFeature};
-use crate::train::Model;
 
 /// One input of the model: scale of clamp(slope * column + offset, least, most).
 struct Input {

@@ -4,9 +4,9 @@ use super::graph::{Graph, Name, Setting};
 use super::{head, inputs, rational};
 use crate::error::Result;
 use crate::loss::{Link, Target, gaussian};
+use crate::model::Model;
 use crate::nn::{Layer, Layout, Parameter, RationalLayer};
 use crate::program::Program;
-use crate::train::Model;
 
 /// The outputs of the graph: the last layer's output, or the six fields of strict decoding.
 pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {

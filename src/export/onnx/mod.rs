@@ -14,7 +14,7 @@ use proto::Message;
 use super::tensor_info::{Size, TensorInfo};
 use crate::error::{Error, Result};
 use crate::loss::Link;
-use crate::train::Model;
+use crate::model::Model;
 
 /// The operator set.
 pub const OPSET: u32 = 18;

@@ -14,21 +14,21 @@ const SHRINK: usize = 30;
 
 /// A point with its value and gradient.
 #[derive(Clone)]
-pub(super) struct Point {
+pub(crate) struct Point {
     pub x: Vec<f64>,
     pub value: f64,
     pub gradient: Vec<f64>,
 }
 
 /// A direction from a point, with φ'(0).
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     from: &'a Point,
     direction: Vec<f64>,
     slope: f64,
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn new(from: &'a Point, direction: Vec<f64>) -> Self {
+    pub(crate) fn new(from: &'a Point, direction: Vec<f64>) -> Self {
         let slope = dot(&from.gradient, &direction);
         Self { from, direction, slope }
     }
@@ -43,7 +43,7 @@ struct Place {
 }
 
 /// A function, how exact its values are, and how often it was evaluated.
-pub(super) struct Search<'a, F> {
+pub(crate) struct Search<'a, F> {
     pub function: &'a mut F,
     pub rounding: f64,
     pub evaluations: usize,
@@ -51,7 +51,7 @@ pub(super) struct Search<'a, F> {
 
 impl<F: AsyncFnMut(&[f64]) -> Result<(f64, Vec<f64>)>> Search<'_, F> {
     /// A point on the line that satisfies both conditions, or at least has a smaller value; `None` if there is none. The line must descend.
-    pub(super) async fn along(&mut self, line: &Line<'_>, first: f64) -> Result<Option<Point>> {
+    pub(crate) async fn along(&mut self, line: &Line<'_>, first: f64) -> Result<Option<Point>> {
         if line.slope >= 0.0 || !line.slope.is_finite() {
             return Ok(None);
         }

@@ -7,6 +7,7 @@ use crate::classify::{Confusion, OperatingPoints, Operation, auroc, average_prec
 use crate::harness::{Axes, Chart, Curve, Description, Direction, Gathering, MethodResult, Metric, Remark};
 use crate::report::MethodReport;
 use crate::statistics::mean;
+use meromorph::internal::math::largest;
 use meromorph::{Error, Result};
 
 /// A smaller |Q| means censored.
@@ -81,7 +82,7 @@ pub(super) fn by_number(values: &[f32]) -> Call {
 
 /// Classes by the largest of three logits, and a separate value.
 pub(super) fn by_logits(outputs: &[Vec<f32>]) -> Call {
-    let class = outputs[0].chunks_exact(3).map(meromorph::train::largest).collect();
+    let class = outputs[0].chunks_exact(3).map(largest).collect();
     Call { class, value: outputs[1].iter().copied().map(f64::from).collect(), q: None }
 }
 

@@ -12,9 +12,9 @@ use crate::harness::{Method, Role};
 use crate::net::Net;
 use crate::terms::{columns, guarded, mean, mse, ratio, row, weighted};
 use meromorph::autograd::Var;
+use meromorph::model::Batch;
 use meromorph::nn::{Activation, Spec};
 use meromorph::ops;
-use meromorph::train::Batch;
 
 /// Inputs per row: concentration and response alternate.
 pub(super) const INPUTS: usize = 2 * POINTS;

@@ -6,10 +6,10 @@ use super::pairs::{CENTRE, direction};
 use crate::net::Net;
 use crate::terms::{columns, mean, ratio, row, weighted};
 use meromorph::autograd::Var;
+use meromorph::model::Batch;
 use meromorph::nn::{Activation, Spec};
 use meromorph::ops;
 use meromorph::program::expr;
-use meromorph::train::Batch;
 
 /// A curve with a smaller probability of a number is predicted censored.
 pub(super) const EVEN: f64 = 0.5;

@@ -6,9 +6,9 @@ use crate::net::{Extra, Net, Start};
 use crate::terms::{GAMMA, columns, double_angle, on_circle, polynomial, ratio, renormalise, sign, weighted};
 use meromorph::autograd::Var;
 use meromorph::loss::pairs::{self, Pairs};
+use meromorph::model::Batch;
 use meromorph::nn::{Activation, Layout, Spec};
 use meromorph::ops;
-use meromorph::train::Batch;
 
 /// Censored rows are pushed below the first, others above the second.
 const SEPARATION: [f32; 2] = [1e-2, 5e-2];

@@ -5,11 +5,11 @@
 use crate::net::{Extra, Net, Start};
 use crate::terms::{columns, mean, row, weighted};
 use meromorph::autograd::Var;
+use meromorph::model::Batch;
 use meromorph::nn::{Activation, Layout, Spec};
 use meromorph::ops;
 use meromorph::program::expr;
 use meromorph::tensor::Tensor;
-use meromorph::train::Batch;
 
 /// Sines and cosines.
 const WAVES: usize = 6;

@@ -9,10 +9,10 @@ use crate::net::{Extra, Net, Start};
 use crate::terms::{GAMMA, columns, decoded, guarded, margin, mse, polynomial, ratio, renormalise, sign, weighted};
 use meromorph::autograd::Var;
 use meromorph::loss::pairs::{self, Pairs};
+use meromorph::model::Batch;
 use meromorph::nn::{Activation, Spec};
 use meromorph::ops;
 use meromorph::program::expr;
-use meromorph::train::Batch;
 
 /// The smallest |Q| that a decoded loss divides by.
 const TAU_TRAIN: f32 = 1e-4;

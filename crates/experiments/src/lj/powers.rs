@@ -5,10 +5,10 @@ use super::methods::{inverse, squared};
 use crate::net::{Extra, Net, Start};
 use crate::terms::{mean, row, weighted};
 use meromorph::autograd::Var;
+use meromorph::model::Batch;
 use meromorph::nn::Spec;
 use meromorph::ops;
 use meromorph::program::expr;
-use meromorph::train::Batch;
 
 /// Terms.
 const TERMS: usize = 8;

@@ -6,10 +6,10 @@ use crate::harness::{Kind, Method, Role};
 use crate::net::{Extra, Net, Start};
 use crate::terms::{columns, mean, mse, row};
 use meromorph::autograd::Var;
+use meromorph::model::Batch;
 use meromorph::nn::{Activation, Layout, Spec};
 use meromorph::ops;
 use meromorph::program::expr;
-use meromorph::train::Batch;
 
 /// A smaller |Q(jw)| is ⊥.
 const TINY: f32 = 1e-8;

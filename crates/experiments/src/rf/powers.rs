@@ -5,10 +5,10 @@ use super::methods::{divided, power_of_ten};
 use crate::net::{Extra, Net, Parts, Start};
 use crate::terms::{columns, mean, relative};
 use meromorph::autograd::Var;
+use meromorph::model::Batch;
 use meromorph::nn::{Activation, Init, Layer, Layout, Spec};
 use meromorph::ops;
 use meromorph::program::expr;
-use meromorph::train::Batch;
 
 /// e-folds per unit of the perceptron's output; a step of Adam changes a coefficient by a constant share.
 const STEEP: f32 = 4.6;

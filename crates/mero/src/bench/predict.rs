@@ -13,8 +13,9 @@ use super::{Common, check_size, random, windows};
 use meromorph::export::write_onnx;
 use meromorph::internal::host;
 use meromorph::loss::Loss;
+use meromorph::model::{Model, Network};
 use meromorph::report::{count, duration, facts, figure, scaled_count};
-use meromorph::train::{Model, Network, TrainOptions};
+use meromorph::run::TrainOptions;
 
 #[derive(clap::Args)]
 pub(super) struct Args {

@@ -6,7 +6,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 use super::super::args::NAMES;
 use super::super::flags::value;
 use meromorph::options::{Value, names};
-use meromorph::train::OPTIONS;
+use meromorph::run::OPTIONS;
 
 /// Options that say where results go or what is printed, not what is trained.
 const ELSEWHERE: [&str; 13] = [

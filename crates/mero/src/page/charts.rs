@@ -3,8 +3,10 @@
 use super::PageContent;
 use crate::plot::{PlotData, confusion, scatter};
 use meromorph::Result;
+use meromorph::internal::math::largest;
+use meromorph::judge::{reliability, roc};
 use meromorph::report::{Axis, Chart, Mark, Series, Style, Table, count};
-use meromorph::train::{EpochReport, largest, reliability, roc};
+use meromorph::train::EpochReport;
 
 /// Classes with a ROC curve of their own.
 const MOST_CURVES: usize = 6;

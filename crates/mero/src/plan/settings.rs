@@ -9,10 +9,11 @@ use super::super::console::{say, say_json};
 use super::super::progress::Progress;
 use meromorph::device::{AUTO, Launch, Recompute, Request};
 use meromorph::internal::host;
+use meromorph::model::Network;
 use meromorph::nn::Spec;
 use meromorph::profile::Ceilings;
 use meromorph::report::{Table, bytes, duration};
-use meromorph::train::{Data, Half, MixedPrecision, Network, Trainer, TrainerConfig};
+use meromorph::train::{Data, Half, MixedPrecision, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 
 /// What a setting takes.
@@ -39,7 +40,7 @@ pub(super) fn compare(data: &Data, spec: &Spec, settings: &TrainerConfig, is_jso
         measured(AUTO).or_else(|_| measured("cpu"))?
     };
     let mut rows = vec![Row::of(("as given", String::new()), (data, spec, settings.clone()), &ceilings)?];
-    for (name, flags, settings) in alternatives(settings, Network::from(spec.clone()).has_independent_rows(settings)) {
+    for (name, flags, settings) in alternatives(settings, settings.has_independent_rows(&Network::from(spec.clone()))) {
         // Some do not go with the model, such as halves with an optimiser that cannot leave out updates.
         rows.extend(Row::of((&name, flags), (data, spec, settings), &ceilings).ok());
     }

@@ -2,7 +2,7 @@
 
 use meromorph::files::csv::Values;
 use meromorph::loss::Link;
-use meromorph::train::{Model, Prediction};
+use meromorph::model::{Model, Prediction};
 
 /// The columns of the output: `prediction`, with loss `gaussian_nll` its `prediction_std`, and for classes its `probability`; for a model with poles `value` (empty at ⊥), `bottom`, `gap`
 /// and `fault`, and `range` if requested; `p(class)` for each class and `lower` and `upper` if requested; `note`.

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use meromorph::train::Model;
+use meromorph::model::Model;
 
 use crate::{QUICK, TINY, check, filled, folder::Folder};
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Output, Stdio};
 
 use super::{Folder, QUICK, check, table};
-use meromorph::train::Model;
+use meromorph::model::Model;
 
 /// A folder with the same table as CSV, JSON lines, a list of JSON, gzip and Zstandard, and a model of it.
 fn filled() -> Folder {

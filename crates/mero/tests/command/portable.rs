@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use super::folder::Folder;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use meromorph::train::Model;
+use meromorph::model::Model;
 use serde_json::Value;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -4,12 +4,14 @@ use super::all_devices::devices;
 use super::folder::Folder;
 use meromorph::Result;
 use meromorph::autograd::Var;
+use meromorph::judge::Metrics;
 use meromorph::loss::{Loss, PairLoss};
+use meromorph::model::{Factor, Model};
 use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, RationalLayer, Spec, Threshold};
 use meromorph::scm::strict::strict;
 use meromorph::table::{Feature, NumberFeature, Preparation, Target};
 use meromorph::tensor::Tensor;
-use meromorph::train::{Data, Decoded, Examples, Factor, Metrics, Model, StepKind, Trainer, TrainerConfig};
+use meromorph::train::{Data, Decoded, Examples, StepKind, Trainer, TrainerConfig};
 use pollster::block_on;
 
 /// A linear layer's weight, row by row, and its bias.

@@ -1,6 +1,7 @@
 //! An open device: its description, its training runs and models, and the description of tables.
 
 use js_sys::{Array, Object};
+use meromorph::model;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -11,7 +12,9 @@ use meromorph::device::{Request, choices};
 use meromorph::error::{Error, ErrorKind, Result, listed};
 use meromorph::files::Format;
 use meromorph::files::{Cells, Table, read_plain};
-use meromorph::train::{self, Checkpoint, TrainOptions};
+use meromorph::run::TrainOptions;
+use meromorph::train;
+use meromorph::train::Checkpoint;
 use meromorph_web_model::Model;
 use meromorph_web_values::rows::{TABLE, bytes, matrix};
 use meromorph_web_values::{Answer, get, object, show, strings, thrown, wanted_numbers};
@@ -73,7 +76,7 @@ impl Engine {
         let load = || {
             let data = bytes(data).filter(|_| !data.is_string());
             let data = data.ok_or_else(|| Error::usage("load: wanted the bytes of a model file as a Uint8Array"))?;
-            Ok(Model::new(&self.device, train::Model::load(&data, source)?, READING))
+            Ok(Model::new(&self.device, model::Model::load(&data, source)?, READING))
         };
         load().map_err(thrown)
     }

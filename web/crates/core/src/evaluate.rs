@@ -6,7 +6,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use super::metrics::{count, metrics};
 use super::options::format_of;
 use meromorph::error::Result;
-use meromorph::train::Evaluation;
+use meromorph::judge::Evaluation;
 use meromorph_web_model::Model;
 use meromorph_web_values::rows::rows;
 use meromorph_web_values::{Answer, set, thrown};

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::JsValue;
 
-use meromorph::train::Metrics;
+use meromorph::judge::Metrics;
 use meromorph_web_values::object;
 
 /// The quality of predictions as an object; null where a figure does not apply.

@@ -6,8 +6,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use meromorph::error::{Error, ErrorKind, Result};
 use meromorph::files::Format;
 use meromorph::options::{Naming, Table, Value};
+use meromorph::run::{OPTIONS, READING, TrainOptions};
 use meromorph::table::Choice;
-use meromorph::train::{OPTIONS, READING, TrainOptions};
 use meromorph_web_values::show;
 
 /// Reads the options of `train`; `target` is the default target column.

@@ -12,10 +12,9 @@ use meromorph::error::{Error, Result};
 use meromorph::files::Table;
 use meromorph::files::{Format, Warning};
 use meromorph::internal::host::{Share, sharing};
+use meromorph::run::{Run, TrainOptions};
 use meromorph::table::Preparation;
-use meromorph::train::{
-    Checkpoint, EpochReport, Event, Flow, GradientReport, Origin, Outcome, Run, Stop, TrainOptions, Trainer,
-};
+use meromorph::train::{Checkpoint, EpochReport, Event, Flow, GradientReport, Origin, Outcome, Stop, Trainer};
 use meromorph_web_model::Model;
 use meromorph_web_values::{Answer, object, thrown};
 

@@ -1,6 +1,7 @@
 //! A trained model for JavaScript: its description, predictions and file.
 #![cfg(target_arch = "wasm32")]
 
+use meromorph::model;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
@@ -13,9 +14,11 @@ use meromorph::error::{Error, Result, listed};
 use meromorph::files::Format;
 use meromorph::files::Table;
 use meromorph::loss::Link;
+use meromorph::model::{Noted, PredictOptions, Prediction, Ready};
 use meromorph::nn::Layout;
 use meromorph::table::{Feature, Note, NoteKind, NumberFeature, Preparation, Unknown};
-use meromorph::train::{self, Noted, Precision, PredictOptions, Prediction, Ready};
+use meromorph::train;
+use meromorph::train::Precision;
 use meromorph_web_values::{Answer, get, object, set, show, strings, thrown};
 
 /// How a part of the browser build reads what is to be predicted.
@@ -31,7 +34,7 @@ pub struct Reading {
 #[wasm_bindgen]
 pub struct Model {
     device: Device,
-    model: Rc<train::Model>,
+    model: Rc<model::Model>,
     reading: Reading,
     /// Made by the first prediction.
     ready: OnceCell<Ready>,
@@ -39,7 +42,7 @@ pub struct Model {
 
 impl Model {
     /// The model on a device.
-    pub fn new(device: &Device, model: train::Model, reading: Reading) -> Self {
+    pub fn new(device: &Device, model: model::Model, reading: Reading) -> Self {
         Self { device: device.clone(), model: Rc::new(model), reading, ready: OnceCell::new() }
     }
 
@@ -49,7 +52,7 @@ impl Model {
     }
 
     /// The engine's model.
-    pub fn model(&self) -> &Rc<train::Model> {
+    pub fn model(&self) -> &Rc<model::Model> {
         &self.model
     }
 

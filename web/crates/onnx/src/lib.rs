@@ -5,7 +5,7 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use meromorph::export::write_onnx;
-use meromorph::train::Model;
+use meromorph::model::Model;
 
 /// The ONNX file of the model in the bytes of a model file.
 #[wasm_bindgen]

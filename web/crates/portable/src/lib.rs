@@ -4,6 +4,7 @@
 mod columns;
 
 use js_sys::Array;
+use meromorph::model;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -37,7 +38,7 @@ pub fn load(data: &JsValue, source: &str) -> Answer<Model> {
     let load = || {
         let data = bytes(data).filter(|_| !data.is_string());
         let data = data.ok_or_else(|| Error::usage("load: wanted the bytes of a model file as a Uint8Array"))?;
-        Ok(Model::new(&Device::cpu(1), train::Model::load(&data, source)?, READING))
+        Ok(Model::new(&Device::cpu(1), model::Model::load(&data, source)?, READING))
     };
     load().map_err(thrown)
 }

@@ -1,0 +1,281 @@
+//! What a trainer trains: a `Spec`, or a function of named parameters over `Var`, and optionally a loss that is a closure over `Var`.
+
+use std::ops::Index;
+use std::rc::Rc;
+
+use super::initial::Initial;
+use crate::autograd::Var;
+use crate::error::{Error, Result};
+use crate::nn::{Head, Layout, Pass, RunningStats, Spec, forward, initialise, learn};
+use crate::ops;
+use crate::tensor::Tensor;
+
+/// A model, and optionally its own loss.
+///
+/// ```
+/// use meromorph::prelude::*;
+///
+/// let x: Vec<f32> = (0..64).map(|i| i as f32 / 32.0 - 1.0).collect();
+/// let data = Data { inputs: 1, targets: 1, train: Examples { y: x.iter().map(|x| 3.0 * x).collect(), x }, ..Data::default() };
+/// let line = Network::function(1, [("slope", Initial::zeros([1, 1]))], |p, x| ops::matmul(x, &p["slope"]))
+///     .with_loss(|outputs, batch| batch.mean(&ops::abs(&(&outputs[0] - &batch.y))));
+/// let config = TrainerConfig { epochs: 200, lr: 0.05, ..TrainerConfig::default() };
+/// let trainer = Trainer::new(&Device::cpu(1), line, config, data)?;
+/// assert_eq!(trainer.steps_per_epoch(), 1);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Network {
+    model: Definition,
+    layout: Layout,
+    loss: Option<LossFunction>,
+}
+
+#[derive(Clone)]
+enum Definition {
+    Spec(Spec),
+    Function { inputs: usize, initial: Rc<[Initial]>, forward: ForwardFunction },
+}
+
+type ForwardFunction = Rc<dyn Fn(&Parameters, &Var) -> Result<Vec<Var>>>;
+type LossFunction = Rc<dyn Fn(&[Var], &Batch) -> Var>;
+
+impl From<Spec> for Network {
+    fn from(spec: Spec) -> Self {
+        Self { layout: Layout::of(&spec), model: Definition::Spec(spec), loss: None }
+    }
+}
+
+impl Network {
+    /// A function of named parameters and of inputs [rows, inputs]. Each output is [rows, columns]; row r may depend on input row r only.
+    ///
+    /// `forward` returns a `Var`, several of them (`Vec<Var>`, `[Var; N]`), or a `Result` of these. It is called whenever ops are recorded,
+    /// for any number of rows, to train and to predict alike. Its errors, and wrong names and shapes, are errors of `Trainer::new`.
+    pub fn function<O: Into<Outputs>>(
+        inputs: usize,
+        parameters: impl IntoIterator<Item = (impl Into<String>, Initial)>,
+        forward: impl Fn(&Parameters, &Var) -> O + 'static,
+    ) -> Self {
+        let (names, initial): (Vec<String>, Vec<Initial>) =
+            parameters.into_iter().map(|(name, initial)| (name.into(), initial)).unzip();
+        let layout = Layout::named(names.into_iter().zip(initial.iter().map(|initial| initial.shape.clone())));
+        let forward = Rc::new(move |parameters: &Parameters, x: &Var| forward(parameters, x).into().0);
+        Self { model: Definition::Function { inputs, initial: initial.into(), forward }, layout, loss: None }
+    }
+
+    /// Replaces the loss of the configuration by a closure over the model's outputs and the batch. It returns the mean over the rows of the
+    /// batch, of shape [1], with `batch.weight` as the rows' weights; [`Batch::mean`] takes such a mean.
+    pub fn with_loss(self, loss: impl Fn(&[Var], &Batch) -> Var + 'static) -> Self {
+        Self { loss: Some(Rc::new(loss)), ..self }
+    }
+
+    /// The model as data; `None` for a function.
+    pub fn spec(&self) -> Option<&Spec> {
+        match &self.model {
+            Definition::Spec(spec) => Some(spec),
+            Definition::Function { .. } => None,
+        }
+    }
+
+    pub(crate) fn head_mut(&mut self) -> Option<&mut Head> {
+        if let Definition::Spec(spec) = &mut self.model { spec.head_mut() } else { None }
+    }
+
+    /// Values per row of the inputs.
+    pub fn inputs(&self) -> usize {
+        match &self.model {
+            Definition::Spec(spec) => spec.inputs,
+            Definition::Function { inputs, .. } => *inputs,
+        }
+    }
+
+    /// Where its parameters lie in the flat buffer.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The initial flat parameters of a seed, in the order of the layout. Errors as `Trainer::new` does for parameters that make no sense.
+    pub fn initialise(&self, seed: u64) -> Result<Vec<f32>> {
+        self.check()?;
+        let Definition::Function { initial, .. } = &self.model else { return Ok(initialise(&self.layout, seed)) };
+        let mut flat = vec![0.0; self.layout.total];
+        for (at, (parameter, initial)) in self.layout.parameters.iter().zip(initial.iter()).enumerate() {
+            initial.fill(&mut flat[parameter.offset..parameter.offset + parameter.shape.len()], seed, at as u32);
+        }
+        Ok(flat)
+    }
+
+    pub(crate) fn has_own_loss(&self) -> bool {
+        self.loss.is_some()
+    }
+
+    pub(crate) fn head(&self) -> Option<&Head> {
+        self.spec().and_then(Spec::head)
+    }
+
+    /// The spec, or an error that names what needs one.
+    pub(crate) fn required_spec(&self, what: &str) -> Result<&Spec> {
+        self.spec().ok_or_else(|| Error::new(format!("{what}: the model must be a Spec: got a function")))
+    }
+
+    /// An error that names what needs a loss that a file can hold, if the loss is a closure.
+    pub(crate) fn required_loss(&self, what: &str) -> Result<()> {
+        if !self.has_own_loss() {
+            return Ok(());
+        }
+        Err(Error::new(format!("{what}: the loss must be built-in or a formula: got a closure")))
+    }
+
+    /// Errors if a function has no inputs or two parameters of one name, or an initial value does not fit its shape.
+    pub(crate) fn check(&self) -> Result<()> {
+        let Definition::Function { inputs, initial, .. } = &self.model else { return Ok(()) };
+        if *inputs == 0 {
+            return Err(Error::new("network: a model needs inputs: got 0, expected at least 1 per row"));
+        }
+        for (at, (parameter, initial)) in self.layout.parameters.iter().zip(initial.iter()).enumerate() {
+            let name = &parameter.name;
+            if self.layout.parameters[..at].iter().any(|other| other.name == *name) {
+                return Err(Error::new(format!("network: got two parameters \"{name}\", expected different names")));
+            }
+            initial.check().map_err(|error| error.within(&format!("network: parameter \"{name}\"")))?;
+        }
+        Ok(())
+    }
+
+    /// The outputs of a pass that trains, and the running statistics of its norms after it.
+    pub(crate) fn learn(&self, leaves: &[Var], x: &Var, pass: &Pass) -> Result<(Vec<Var>, Vec<RunningStats>)> {
+        match &self.model {
+            Definition::Spec(spec) => {
+                let (z, running) = learn(spec, leaves, x, pass);
+                Ok((vec![z], running))
+            }
+            Definition::Function { forward, .. } => Ok((self.call(forward, leaves, x)?, Vec::new())),
+        }
+    }
+
+    /// The outputs of a pass that predicts.
+    pub(crate) fn predict(&self, leaves: &[Var], x: &Var) -> Result<Vec<Var>> {
+        match &self.model {
+            Definition::Spec(spec) => Ok(vec![forward(spec, leaves, x, &Pass::Predict)]),
+            Definition::Function { forward, .. } => self.call(forward, leaves, x),
+        }
+    }
+
+    fn call(&self, forward: &ForwardFunction, leaves: &[Var], x: &Var) -> Result<Vec<Var>> {
+        let names = self.layout.parameters.iter().map(|parameter| parameter.name.clone()).collect();
+        let outputs = forward(&Parameters { names, values: leaves.to_vec() }, x)?;
+        let rows = x.shape().sizes()[0];
+        let is_wrong = |output: &&Var| output.shape().rank() != 2 || output.shape().sizes()[0] != rows;
+        match outputs.iter().find(is_wrong) {
+            Some(output) => Err(Error::new(format!(
+                "network: an output has the wrong shape: got {}, expected [{rows}, columns] for {rows} rows",
+                output.shape()
+            ))),
+            None if outputs.is_empty() => Err(Error::new("network: got no output, expected at least one")),
+            None => Ok(outputs),
+        }
+    }
+
+    /// The loss closure's value as a weighted sum, and the sum of weights, each of shape [1]; `None` without a closure. A mean over one
+    /// batch alone may have weight 1; means over several batches need the weights of their rows.
+    pub(crate) fn own_loss(&self, outputs: &[Var], batch: &Batch, is_alone: bool) -> Option<Result<(Var, Var)>> {
+        let loss = (self.loss.as_ref()?)(outputs, batch);
+        if loss.shape().sizes() != [1] {
+            return Some(Err(Error::new(format!(
+                "train: the loss has the wrong shape: got {}, expected [1], a mean over the rows such as batch.mean(&x)",
+                loss.shape()
+            ))));
+        }
+        if is_alone {
+            let one = Tensor::scalar(loss.value().device(), 1.0).reshape([1]);
+            return Some(Ok((loss, Var::constant(one))));
+        }
+        let weight = total(&batch.weight);
+        Some(Ok((ops::mul(&loss, &weight), weight)))
+    }
+}
+
+/// The rows of one step.
+pub struct Batch {
+    /// Inputs [rows, inputs].
+    pub x: Var,
+    /// Targets [rows, targets].
+    pub y: Var,
+    /// Weights [rows, 1]: 1, or 0 for rows that only fill the last batch.
+    pub weight: Var,
+}
+
+impl Batch {
+    /// The weighted mean of `x` [rows, columns] over rows and columns, of shape [1].
+    #[track_caller]
+    pub fn mean(&self, x: &Var) -> Var {
+        let columns = x.shape().sizes()[1] as f32;
+        let weighted = ops::mul(x, &self.weight);
+        ops::fused(&[&total(&weighted), &total(&self.weight)], |v| v[0] / (v[1] * columns))
+    }
+}
+
+fn total(x: &Var) -> Var {
+    ops::reshape(&ops::sum(x, 0..2), [1])
+}
+
+/// The parameters of a function model, by name.
+pub struct Parameters {
+    names: Vec<String>,
+    values: Vec<Var>,
+}
+
+impl Parameters {
+    /// The parameter `name`; an unknown name is an error that lists the names there are.
+    pub fn get(&self, name: &str) -> Result<&Var> {
+        match self.names.iter().position(|known| known == name) {
+            Some(at) => Ok(&self.values[at]),
+            None => Err(Error::new(format!(
+                "network: unknown parameter: got \"{name}\", expected one of {}",
+                self.names.join(", ")
+            ))),
+        }
+    }
+
+    /// All parameters in the order in which the model lists them.
+    pub fn values(&self) -> &[Var] {
+        &self.values
+    }
+}
+
+/// `parameters["name"]`; an unknown name panics, where [`Parameters::get`] returns an error.
+impl Index<&str> for Parameters {
+    type Output = Var;
+
+    #[track_caller]
+    fn index(&self, name: &str) -> &Var {
+        self.get(name).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// What a function model returns: one `Var`, several, or an error.
+pub struct Outputs(Result<Vec<Var>>);
+
+impl From<Var> for Outputs {
+    fn from(output: Var) -> Self {
+        Self(Ok(vec![output]))
+    }
+}
+
+impl From<Vec<Var>> for Outputs {
+    fn from(outputs: Vec<Var>) -> Self {
+        Self(Ok(outputs))
+    }
+}
+
+impl<const N: usize> From<[Var; N]> for Outputs {
+    fn from(outputs: [Var; N]) -> Self {
+        Self(Ok(outputs.into()))
+    }
+}
+
+impl<T: Into<Self>> From<Result<T>> for Outputs {
+    fn from(outputs: Result<T>) -> Self {
+        outputs.map_or_else(|error| Self(Err(error)), Into::into)
+    }
+}

@@ -1,0 +1,82 @@
+//! Names that options accept, each with one line about it.
+
+use crate::loss;
+use crate::nn::activation;
+use crate::optim;
+use crate::train::Term;
+
+pub(crate) fn tasks() -> Vec<(&'static str, &'static str)> {
+    vec![("regression", "A number"), ("classification", "One of several classes")]
+}
+
+pub(crate) fn missing() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("impute", "Fill in the mean of a number and tell the model so; a missing category is one of its own"),
+        ("drop", "Leave them out"),
+    ]
+}
+
+/// A cubic over a quadratic, with coefficients for each channel.
+pub(crate) const RATIONAL: [(&str, &str); 2] = [
+    ("rational", "A learned quotient of polynomials without poles"),
+    ("rational-poles", "The same with poles, for a head that can report ⊥"),
+];
+
+pub(crate) fn activations() -> Vec<(&'static str, &'static str)> {
+    activation::ALL.iter().map(|built_in| (built_in.name, built_in.doc)).chain(RATIONAL).collect()
+}
+
+pub(crate) fn losses() -> Vec<(&'static str, &'static str)> {
+    loss::names().collect()
+}
+
+pub(crate) fn optimizers() -> Vec<(&'static str, &'static str)> {
+    optim::ALL.iter().map(|method| (method.name, method.doc)).collect()
+}
+
+pub(crate) fn norms() -> Vec<(&'static str, &'static str)> {
+    vec![("batch", "Each column, without ⊥"), ("layer", "Each row")]
+}
+
+pub(crate) fn class_weights() -> Vec<(&'static str, &'static str)> {
+    vec![("balanced", "Rows / (classes · rows of the class)")]
+}
+
+pub(crate) fn schedules() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("constant", "No change"),
+        ("cosine", "Half a cosine down to zero"),
+        ("step", "A tenth after each third of the epochs"),
+        ("plateau", "Half after 5 epochs without improvement"),
+        ("exponential", "The same share less after each epoch, down to a hundredth"),
+        ("linear", "A straight line down to zero"),
+        ("one-cycle", "Up from a 25th over three tenths of the updates, then down to nearly zero"),
+        ("restarts", "Cosines down to zero over a seventh, two sevenths and four sevenths of the epochs"),
+        ("stable", "No change, but down to zero over the last fifth of the updates"),
+    ]
+}
+
+pub(crate) fn steps() -> Vec<(&'static str, &'static str)> {
+    vec![("fused", "Two launches per step"), ("recorded", "The model's operations, recorded once and replayed")]
+}
+
+pub(crate) fn decays() -> Vec<(&'static str, &'static str)> {
+    vec![("all", "All parameters"), ("weights", "All but biases and the scales of norms")]
+}
+
+pub(crate) fn heads() -> Vec<(&'static str, &'static str)> {
+    vec![
+        ("linear", "A number; no poles"),
+        ("rational", "A polynomial of the features over another"),
+        ("projective", "Numerator and denominator straight from the features"),
+        ("angular", "The cotangent of an angle"),
+    ]
+}
+
+pub(crate) fn thresholds() -> Vec<(&'static str, &'static str)> {
+    vec![("angle", "|Q| / √(P² + Q²), which does not depend on the scale of the pair"), ("denominator", "|Q| alone")]
+}
+
+pub(crate) fn terms() -> Vec<(&'static str, &'static str)> {
+    Term::ALL.map(|(name, _)| (name, "")).into()
+}
