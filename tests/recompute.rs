@@ -163,6 +163,26 @@ fn fewer_rows_in_a_step_and_more_steps_in_an_update_train_the_same() -> Result<(
 }
 
 #[test]
+fn a_budget_keeps_the_rows_of_an_update_that_has_several_steps() -> Result<()> {
+    // Two steps of 128 rows make an update of 256, and so do more steps of fewer rows.
+    let device = Device::dry();
+    let planned = |recompute| {
+        let config = TrainerConfig { accumulate: 2, ..settings(recompute, 128) };
+        let trainer = Trainer::new(&device, Spec::mlp(6, &[64; 6], 1, Activation::silu()), config, data(512, 6))?;
+        let TrainerConfig { batch, accumulate, .. } = *trainer.settings();
+        Ok::<_, meromorph::Error>((batch, accumulate, trainer.step_summary().transient_bytes))
+    };
+    let (batch, accumulate, whole) = planned(Recompute::Nothing)?;
+    assert_eq!((batch, accumulate), (128, 2));
+    let (batch, accumulate, _) = planned(Recompute::Within(whole))?;
+    assert_eq!((batch, accumulate), (128, 2), "enough for the whole batch");
+    let (batch, accumulate, bytes) = planned(Recompute::Within(whole / 8))?;
+    assert!(batch < 128 && bytes <= whole / 8, "{batch} rows, {bytes} of {whole} bytes");
+    assert_eq!(batch * accumulate, 256, "{batch} x {accumulate}");
+    Ok(())
+}
+
+#[test]
 fn the_fused_step_is_not_meant() {
     let config = TrainerConfig { step: Some(StepKind::Fused), ..settings(Recompute::Root, 32) };
     let spec = Spec::mlp(6, &[8], 1, Activation::silu());

@@ -3,8 +3,7 @@
 use super::text::cell::{Meaning, Odd};
 use super::text::reading::{Reading, Warning};
 use crate::error::{Error, Result, hint, listed};
-use crate::host;
-use crate::host::number;
+use crate::host::{self, number};
 use crate::math::order::key;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -163,6 +163,36 @@ mod tests {
     }
 
     #[test]
+    fn shuffles_follow_the_seed() {
+        // y = 3 a with a = 0, 1, 2, 3 has 45 as the sum of squares about its mean, so that an order σ of a costs Σ 9 (i - σᵢ)² / 45 of R².
+        let names = ["a", "b", "c", "y"].map(String::from);
+        let values = [0.0, 1.0, 2.0, 3.0].map(|a| [a, 0.0, 0.0, 3.0 * a]).concat();
+        let (model, table) = (linear([3.0, 0.0, 0.0]), Table::from_matrix("t", &names, &values).unwrap());
+        let rows = table.every_row();
+        let of_seed = |seed: u64| {
+            let options = ExamineOptions { repeats: 1, seed, rows: 4 };
+            let got = block_on(importance(&model, &Device::cpu(1), (&table, &rows), options, &mut |_, _| {})).unwrap();
+            let squares =
+                permutation(4, seed, 0).into_iter().zip(0..).map(|(at, i)| (f64::from(at) - f64::from(i)).powi(2));
+            let wanted = squares.sum::<f64>() / 5.0;
+            let mean = got.columns.iter().find(|column| column.column == "a").unwrap().mean;
+            assert!((mean - wanted).abs() < 1e-6, "seed {seed}: got {mean}, wanted {wanted}");
+            wanted
+        };
+        let found = [0, 1, 2, 3, 4, 5].map(of_seed);
+        assert!(found.iter().any(|mean| *mean != found[0]), "{found:?}");
+    }
+
+    #[test]
+    fn samples_follow_the_seed() {
+        let rows: Vec<u32> = (100..200).collect();
+        let sampled = |seed| sample(&rows, ExamineOptions { repeats: 1, seed, rows: 10 });
+        assert_eq!((sampled(1).len(), sampled(1)), (10, sampled(1)));
+        assert_ne!(sampled(1), sampled(2));
+        assert_ne!(sampled(0), sampled(2));
+    }
+
+    #[test]
     fn the_main_metric_fits_the_task() {
         let of = |metrics: Metrics| main_metric(&metrics).0;
         let both = Metrics { r2: Some(0.5), median: Some(1.0), ..Metrics::default() };

@@ -256,4 +256,20 @@ mod tests {
             assert!((lower - ends(-1.0)[60 - rank]).abs() < 1e-9, "rank {rank}: {lower}");
         }
     }
+
+    #[test]
+    fn a_row_without_a_finite_residual_counts_as_the_largest() {
+        let residuals = |values: &[f64]| ResidualGroup::of(values);
+        let group = residuals(&[1.0, -2.0, 3.0, -4.0, 5.0, -6.0, 7.0, -8.0, f64::NAN]);
+        assert_eq!((group.rows, group.finite), (9, 8));
+        let one = Residuals { calibration: Calibration::Test, groups: vec![group] };
+        // ⌈10 · 0.9⌉ = 9, and ⌈10 · 0.8⌉ = 8.
+        assert_eq!([0.9, 0.8].map(|level| one.rank(level).unwrap()), [9, 8]);
+        assert_eq!(one.interval(9, &[5.0]), [f64::NEG_INFINITY, f64::INFINITY]);
+        assert_eq!(one.interval(8, &[5.0]), [-3.0, 13.0]);
+        let groups = vec![residuals(&[1.0, 2.0, 3.0, 4.0, f64::INFINITY]), residuals(&[5.0, 6.0, 7.0, 8.0])];
+        let folds = Residuals { calibration: Calibration::Folds, groups };
+        assert_eq!((folds.rows(), folds.rank(0.9).unwrap()), (9, 9));
+        assert_eq!(folds.interval(9, &[5.0, 5.0]), [f64::NEG_INFINITY, f64::INFINITY]);
+    }
 }

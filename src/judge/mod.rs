@@ -5,7 +5,7 @@ mod class_metrics;
 mod curves;
 mod evaluate;
 #[cfg(test)]
-mod examined;
+pub(crate) mod examined;
 mod importance;
 mod intervals;
 mod metrics;

@@ -17,8 +17,7 @@ use super::common::{self, Variant};
 use crate::device::{Call, Cost, Dispatch, Kernel, SharedBody, View, groups};
 use crate::params;
 use crate::record;
-use crate::simd;
-use crate::simd::masked;
+use crate::simd::{self, masked};
 
 pub use cases::{cases, cases_of_gradient};
 use engine::{Table, fits, read, write};

@@ -5,10 +5,8 @@ use crate::autograd::Var;
 use crate::device::{Buffer, Command, Device, View};
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::kernels::mlp;
-use crate::kernels::mlp::{Mlp, Precision};
-use crate::kernels::strict;
-use crate::kernels::strict::{Decoded, MAX_FACTORS};
+use crate::kernels::mlp::{self, Mlp, Precision};
+use crate::kernels::strict::{self, Decoded, MAX_FACTORS};
 use crate::nn::Head;
 use crate::tensor::{DType, Tensor};
 

@@ -284,4 +284,30 @@ mod tests {
         assert_eq!([StepProfile::amdahl(0.0, 9.0), StepProfile::amdahl(1.0, 9.0)], [1.0, 9.0]);
         assert_eq!(StepProfile::amdahl(0.75, f64::INFINITY), 4.0);
     }
+
+    #[test]
+    fn the_costs_of_groups_are_the_sums_of_their_launches() {
+        let launch = |place: usize, kernel: &'static str, flops: u64, bytes: u64| Launch {
+            kernel,
+            code: None,
+            label: Label::default(),
+            cost: Cost { flops, bytes },
+            place,
+        };
+        let launches = vec![launch(0, "map", 1, 10), launch(1, "matmul", 2, 20), launch(2, "map", 4, 40)];
+        // Two of the ten milliseconds lie between launches.
+        let spans = vec![[0.0, 1.0], [1.0, 6.0], [7.0, 9.0]];
+        let timings = Timings { commands: 3, spans, wall: [0.0, 10.0] };
+        let profile = StepProfile::from_timings(launches, timings, [10.0, 0.0]);
+        let group = |name: &str, launches, ms, flops, bytes| Group {
+            name: name.into(),
+            launches,
+            ms,
+            share: ms / 10.0,
+            cost: Cost { flops, bytes },
+        };
+        let wanted = [group("matmul", 1, 5.0, 2, 20), group("map", 2, 3.0, 5, 50), group(BETWEEN, 0, 2.0, 0, 0)];
+        assert_eq!(profile.grouped(Grouping::Kernel), wanted);
+        assert_eq!(profile.cost(), Cost { flops: 7, bytes: 70 });
+    }
 }

@@ -131,3 +131,30 @@ fn a_schedule_and_its_warm_up_are_set_together() {
     let shape = ScheduleShape::Step { every: 10, factor: 0.1 };
     assert_eq!(options.schedule, Some(Schedule { warmup_steps: 10, shape }));
 }
+
+/// The name under which options list a shape.
+fn name_of(shape: ScheduleShape) -> &'static str {
+    match shape {
+        ScheduleShape::Constant => "constant",
+        ScheduleShape::Step { .. } => "step",
+        ScheduleShape::Cosine { .. } => "cosine",
+        ScheduleShape::Plateau { .. } => "plateau",
+        ScheduleShape::Exponential { .. } => "exponential",
+        ScheduleShape::Polynomial { .. } => "linear",
+        ScheduleShape::OneCycle { .. } => "one-cycle",
+        ScheduleShape::Restarts { .. } => "restarts",
+        ScheduleShape::Stable { .. } => "stable",
+    }
+}
+
+#[test]
+fn each_listed_schedule_has_the_shape_of_its_name() {
+    let entry = TABLE.entry("schedule");
+    let Kind::Name(names) = entry.kind else { panic!("schedules have names") };
+    assert_eq!(names().len(), 9);
+    for (name, _) in names() {
+        let mut options = TrainOptions::default();
+        TABLE.apply(&mut options, &[(entry, Value::Text(name.into()))], Naming::Rust).unwrap();
+        assert_eq!(options.schedule.map(|schedule| name_of(schedule.shape)), Some(name));
+    }
+}

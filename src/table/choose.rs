@@ -1,10 +1,8 @@
 //! Chooses columns, their roles, the usable rows and the task. Done once, before any statistics.
 
 use super::feature::Role;
-use super::missing;
-use super::missing::{Missing, MissingReport};
-use super::target;
-use super::target::{Quantity, Task};
+use super::missing::{self, Missing, MissingReport};
+use super::target::{self, Quantity, Task};
 use crate::error::{Error, Result};
 use crate::files::moment;
 use crate::files::table::Texts;

@@ -7,8 +7,7 @@ use crate::model::Storage;
 
 use crate::error::{Error, Result};
 use crate::files::Format;
-use crate::files::tensors;
-use crate::files::tensors::{Array, Data};
+use crate::files::tensors::{self, Array, Data};
 use crate::json::{Json, Record};
 use crate::kernels::fold;
 use crate::nn::{Layout, Spec};

@@ -60,3 +60,47 @@ fn measured(mut errors: Vec<[f64; 2]>) -> Option<f64> {
     near.sort_by(f64::total_cmp);
     Some(quantile_of_sorted(&near, COVERED).min(WIDEST))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_near(got: f64, wanted: f64) {
+        assert!((got - wanted).abs() < 1e-12, "got {got}, wanted {wanted}");
+    }
+
+    #[test]
+    fn errors_are_sines_of_the_angle_between_pairs() {
+        // (3, 4) has length 5. Against (1, 0), which is ⊥: |3 · 0 - 4 · 1| / 5. Against (0, 1): |3 · 1 - 4 · 0| / 5. No length matters.
+        let cases = [
+            ([3.0, 4.0], [1.0, 0.0], [0.0, 0.8]),
+            ([3.0, 4.0], [-2.0, 0.0], [0.0, 0.8]),
+            ([-6.0, -8.0], [0.0, 1.0], [1.0, 0.6]),
+            ([4.0, 3.0], [4.0, 3.0], [0.6, 0.0]),
+            ([1.0, 0.0], [3.0, 4.0], [0.8, 0.8]),
+        ];
+        for (z, y, wanted) in cases {
+            let got = chordal_errors(&z, &y, 1);
+            assert_eq!(got.len(), 1);
+            got[0].into_iter().zip(wanted).for_each(|(got, wanted)| assert_near(got, wanted));
+        }
+        // Two outputs: both numerators, then both denominators.
+        let got = chordal_errors(&[3.0, 1.0, 4.0, 0.0], &[1.0, 0.0, 0.0, 2.0], 2);
+        assert_eq!(got.len(), 2);
+        got.concat().into_iter().zip([0.0, 0.8, 1.0, 1.0]).for_each(|(got, wanted)| assert_near(got, wanted));
+        assert!(chordal_errors(&[0.0, 0.0], &[1.0, 0.0], 1).is_empty(), "a pair of zeros has no angle");
+    }
+
+    #[test]
+    fn the_gap_covers_most_errors_at_the_targets_nearest_to_poles() {
+        // Errors of 0.01 to 0.20; 0.95 of the way over the 19 steps between them is 18.05.
+        let few: Vec<[f64; 2]> = (1..=20).rev().map(|at| [f64::from(at), f64::from(at) / 100.0]).collect();
+        assert_near(measured(few.clone()).unwrap(), 0.1905);
+        assert_eq!(measured(few[1..].to_vec()), None, "19 errors are too few");
+        // Of 2000 targets the nearest 40, whose errors are 0 to 0.039: 0.95 · 39 = 37.05.
+        let error = |at: u32| if at < 40 { f64::from(at) / 1000.0 } else { 0.4 };
+        let many: Vec<[f64; 2]> = (0..2000).rev().map(|at| [f64::from(at), error(at)]).collect();
+        assert_near(measured(many).unwrap(), 0.03705);
+        assert_eq!(measured(vec![[0.0, 0.7]; 20]), Some(0.5), "no gap is wider");
+    }
+}

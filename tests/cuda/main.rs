@@ -134,6 +134,59 @@ fn closing(text: &str) -> usize {
     text.find(is_last).expect("a closing parenthesis")
 }
 
+/// `x / 0` and shifts by 32 and more are undefined in C++ and defined in WGSL.
+#[test]
+fn divisions_and_shifts_of_integers_are_guarded_unless_the_right_side_is_a_safe_number() {
+    let cases = [
+        ("x: u32, y: u32", "x / y", "wgsl::divide(x, y)"),
+        ("x: u32, y: u32", "x % y", "wgsl::modulo(x, y)"),
+        ("x: u32, y: u32", "x << y", "wgsl::shift_left(x, y)"),
+        ("x: u32, y: u32", "x >> y", "wgsl::shift_right(x, y)"),
+        ("x: u32", "7u / x", "wgsl::divide(7u, x)"),
+        ("x: u32", "x / 7u", "(x / 7u)"),
+        ("x: u32", "x % 7u", "(x % 7u)"),
+        ("x: u32", "x << 31u", "(x << 31u)"),
+        ("x: u32", "x >> 31u", "(x >> 31u)"),
+        ("x: u32", "x / 32u", "(x / 32u)"),
+        ("x: i32, y: i32", "x / y", "wgsl::divide(x, y)"),
+        ("x: i32, y: i32", "x % y", "wgsl::modulo(x, y)"),
+        ("x: i32, y: u32", "x << y", "wgsl::shift_left(x, y)"),
+        ("x: i32, y: u32", "x >> y", "wgsl::shift_right(x, y)"),
+    ];
+    for (arguments, value, wanted) in cases {
+        assert_eq!(returned(arguments, value, Form::PLAIN), wanted, "{arguments}: {value}");
+    }
+}
+
+#[test]
+fn a_guarded_index_is_inside_its_array() {
+    for (arguments, value, plain, guarded) in [
+        ("i: u32", "a[i]", "a[i]", "a[wgsl::inside(static_cast<u32>(i), (a_bytes / 4u))]"),
+        ("i: i32", "a[i]", "a[i]", "a[wgsl::inside(static_cast<u32>(i), (a_bytes / 4u))]"),
+        ("i: u32", "b[i]", "shared_memory().b[i]", "shared_memory().b[wgsl::inside(static_cast<u32>(i), 6u)]"),
+    ] {
+        assert_eq!(returned(arguments, value, Form::PLAIN), plain, "{arguments}: {value}");
+        assert_eq!(returned(arguments, value, Form::GUARDED), guarded, "{arguments}: {value}");
+    }
+}
+
+/// What is printed for a value that a function of these arguments returns; it may use a buffer `a` and six workgroup variables `b`.
+fn returned(arguments: &str, value: &str, form: Form) -> String {
+    let result = if arguments.contains("x: i32") { "i32" } else { "u32" };
+    let source = format!(
+        "@group(0) @binding(0) var<storage, read_write> a: array<u32>; var<workgroup> b: array<u32, 6>;
+         fn returned({arguments}) -> {result} {{ return {value}; }}
+         @compute @workgroup_size(1) fn main() {{ a[0] = b[0]; }}"
+    );
+    let text = print(&source, form).unwrap_or_else(|error| panic!("{error}")).text;
+    let body = text.split_once("returned(").and_then(|(_, rest)| rest.split_once('{')).expect("a function").1;
+    let (before, rest) = body.split_once("return ").expect("a value");
+    let text = rest.split_once(';').expect("an end").0;
+    // A load is a variable.
+    let held = before.split_once('=').map(|(_, value)| value.trim().trim_end_matches(';'));
+    held.unwrap_or(text).to_owned()
+}
+
 #[test]
 fn what_cannot_be_printed_is_named() {
     let cases = [

@@ -184,6 +184,33 @@ fn an_update_that_is_not_finite_is_left_out_as_if_it_had_never_been() {
 }
 
 #[test]
+fn a_resumed_run_remembers_the_updates_that_were_left_out() -> Result<()> {
+    // Of three steps the second is left out: an epoch has updates 0 and 1, the next 2 and 3, the last 4 and 5. The rate rises over six of them.
+    let device = Device::cpu(1);
+    let epoch = |trainer: &mut Trainer| block_on(trainer.epoch(&mut |_| Flow::Continue)).map(drop);
+    for kind in KINDS {
+        let gradients = GradientConfig { skips_overflow: true, ..GradientConfig::default() };
+        let schedule = Schedule { warmup_steps: 6, ..Schedule::CONSTANT };
+        let config = TrainerConfig { schedule, lr: 0.06, epochs: 3, ..settings(gradients, kind) };
+        let mut first = Trainer::new(&device, spec(), config, with_a_bad_batch())?;
+        first.shuffle_with(|_| (0..192).collect());
+        epoch(&mut first)?;
+        let (checkpoint, _) = Checkpoint::load(&block_on(first.checkpoint())?.save(None)?, "left_out.ckpt")?;
+        assert_eq!(checkpoint.progress.skipped, 1);
+        let mut second = Trainer::resume(&device, with_a_bad_batch(), checkpoint)?;
+        second.shuffle_with(|_| (0..192).collect());
+        for trainer in [&mut first, &mut second] {
+            (1..3).try_for_each(|_| epoch(trainer))?;
+        }
+        let rates: Vec<f64> = second.history().iter().map(|epoch| epoch.lr).collect();
+        let is_near = rates.iter().zip([0.02, 0.04, 0.06]).all(|(rate, wanted)| (rate - wanted).abs() < 1e-12);
+        assert!(is_near && rates.len() == 3, "{kind:?}: {rates:?}");
+        assert_eq!(block_on(second.parameters())?, block_on(first.parameters())?, "{kind:?}");
+    }
+    Ok(())
+}
+
+#[test]
 fn without_that_setting_it_ends_the_run() {
     let config = settings(GradientConfig::default(), StepKind::Fused);
     let mut trainer = Trainer::new(&Device::cpu(1), spec(), config, with_a_bad_batch()).expect("a trainer");
@@ -229,6 +256,43 @@ fn groups_have_rates_of_their_own_and_vectors_may_not_decay() {
                 for at in parameter.offset..parameter.offset + parameter.shape.len() {
                     let wanted = rate * (free[at] - 0.5 * decay * f64::from(both[0][at]));
                     assert!((step[at] - wanted).abs() < 1e-6, "{kind:?} {}: {} {wanted}", parameter.name, step[at]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_decay_of_a_group_holds_for_vectors_that_would_not_decay() {
+    // At a rate of 1/2, a parameter of 1/2 with decay d moves by d / 4 towards 0.
+    let layout = Layout::of(&spec());
+    let mut parameters = vec![0.0; layout.total];
+    layout.parameters.iter().for_each(|one| parameters[one.offset..one.offset + one.shape.len()].fill(0.5));
+    let group = |weight_decay| ParameterGroup {
+        parameters: vec!["layers.0.bias".into()],
+        rate: 1.0,
+        weight_decay: Some(weight_decay),
+        is_frozen: false,
+    };
+    for device in devices(&[2]) {
+        for kind in KINDS {
+            let step = |decay: f32, groups| {
+                let gradients = GradientConfig { groups, decays_vectors: false, ..GradientConfig::default() };
+                let mut config = settings(gradients, kind);
+                config.optimizer = config.optimizer.with_weight_decay(decay);
+                let trainer = Trainer::with_parameters(&device, spec(), config, data(192), &parameters);
+                moved(&advanced(&mut trainer.expect("a trainer"), 1))
+            };
+            let (free, decayed) = (step(0.0, Vec::new()), step(0.2, vec![group(0.1)]));
+            for parameter in &layout.parameters {
+                let wanted = match parameter.name.as_str() {
+                    "layers.0.bias" => -0.025,
+                    name if name.ends_with("weight") => -0.05,
+                    _ => 0.0,
+                };
+                for at in parameter.offset..parameter.offset + parameter.shape.len() {
+                    let got = decayed[at] - free[at];
+                    assert!((got - wanted).abs() < 1e-6, "{kind:?} {}: got {got}, wanted {wanted}", parameter.name);
                 }
             }
         }

@@ -12,8 +12,7 @@ use super::console::{say, say_json};
 use super::progress::Progress;
 use super::{Answer, Failure};
 use meromorph::error::{Error, ErrorKind, Result};
-use meromorph::files::csv;
-use meromorph::files::csv::{Header, Values};
+use meromorph::files::csv::{self, Header, Values};
 use meromorph::internal::host;
 use meromorph::report::{Table, count, counted, duration, figure, short};
 use meromorph_experiments::{

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use super::experiment::{Experiment, Values};
 use meromorph::error::{Error, Result, listed};
-use meromorph::files::npy;
-use meromorph::files::npy::Array;
+use meromorph::files::npy::{self, Array};
 use meromorph::internal::host::{self, Archive, Member, gib, number};
 
 /// What a configuration says about an experiment.

@@ -11,8 +11,7 @@ use super::kind::NumberColumn;
 use super::records::{RawCell, Records, sniff_delimiter};
 use crate::error::{Error, Result};
 use crate::files::table::{Cells, Column, Table, number_text};
-use crate::host;
-use crate::host::number;
+use crate::host::{self, number};
 use crate::record;
 
 pub use pieces::Pieces;

@@ -2,8 +2,7 @@
 
 use super::{Norm, SplitTable, TrainOptions};
 use crate::error::{Error, Result, hint, listed};
-use crate::loss;
-use crate::loss::{Loss, PairLoss};
+use crate::loss::{self, Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Layer, Spec};
 use crate::optim::{Optimizer, Schedule};
 use crate::table::Target;

@@ -4,18 +4,17 @@
 use super::gradients::GRADIENTS;
 use super::memory::MEMORY;
 use super::names::{
-    RATIONAL, activations, class_weights, heads, losses, missing, norms, optimizers, schedules, steps, tasks, terms,
-    thresholds,
+    RATIONAL, activations, class_weights, heads, losses, missing, norms, optimizers, schedule, schedules, steps, tasks,
+    terms, thresholds,
 };
 use super::precision::PRECISION;
 use super::resolve::{BEYOND_TAU, DECAY_OF_POLES, Defaults, HIDDEN, PATIENCE_OF_POLES, SMALL};
 use super::{Norm, TrainOptions};
 use crate::error::{Error, Result};
-use crate::host;
 use crate::host::{Number, number, parse_number};
 use crate::loss::{Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, HeadForm, RationalLayer, Threshold};
-use crate::optim::{Optimizer, Schedule, ScheduleShape};
+use crate::optim::{Optimizer, Schedule};
 use crate::options::{Entry, Group, Kind, Range, Table, Value};
 use crate::table::{Fractions, Missing, Task};
 use crate::train::{CoverageGoal, LinearRamp, Ramp, StepKind, Term, TrainerConfig};
@@ -218,19 +217,10 @@ const TRAINING: &[Entry<TrainOptions>] = &[
     option("schedule", Kind::Name(schedules), "How the learning rate changes")
         .aliases(&["lr_schedule", "scheduler"])
         .default("cosine")
-        .set(|o, v| {
+        .try_set(|o, v| {
             let epochs = o.epochs.unwrap_or(TrainerConfig::default().epochs);
-            o.schedule.get_or_insert(Schedule::COSINE).shape = match v.text() {
-                "constant" => ScheduleShape::Constant,
-                "step" => ScheduleShape::Step { every: epochs.div_ceil(3), factor: 0.1 },
-                "plateau" => ScheduleShape::Plateau { patience: 5, factor: 0.5 },
-                "exponential" => ScheduleShape::Exponential { factor: host::pow(0.01, 1.0 / epochs as f64) },
-                "linear" => ScheduleShape::Polynomial { power: 1.0, floor: 0.0 },
-                "one-cycle" => ScheduleShape::OneCycle { rise: 0.3, first: 0.04, last: 4e-6 },
-                "restarts" => ScheduleShape::Restarts { period: epochs.div_ceil(7), growth: 2.0, floor: 0.0 },
-                "stable" => ScheduleShape::Stable { decay: 0.2 },
-                _ => Schedule::COSINE.shape,
-            };
+            o.schedule.get_or_insert(Schedule::COSINE).shape = schedule(v.text(), epochs)?;
+            Ok(())
         }),
     option("warmup", Kind::whole(0), "Updates over which the learning rate rises")
         .aliases(&["warmup_steps"])

@@ -13,7 +13,7 @@ use crate::optim::Adafactor;
 use crate::tensor::Tensor;
 
 /// Words of the state of a parameter. Frozen ones have it as well.
-pub(super) fn words_of(parameter: &Parameter) -> usize {
+pub(crate) fn words_of(parameter: &Parameter) -> usize {
     if parameter.is_statistic { 0 } else { Adafactor::words(parameter.shape.sizes()).iter().sum() }
 }
 

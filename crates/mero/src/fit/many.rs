@@ -1,8 +1,7 @@
 //! `mero fit` where every free parameter has a value for each group of rows: a table of fits.
 
 use super::{Answer, Args, Failure, say, say_data};
-use meromorph::files::csv;
-use meromorph::files::csv::Values;
+use meromorph::files::csv::{self, Values};
 use meromorph::fit::{Fits, Problem, SmallFit, SolveOptions, Spread, report_many, solve_each};
 use meromorph::internal::host;
 use meromorph::report::{Table as TextTable, count, counted, figure};

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::dates;
-use super::dates::Shows;
+use super::dates::{self, Shows};
 use super::xml::{Attributes, Part, Xml};
 use crate::error::{Error, Result};
 use crate::files::native::grid::Grid;

@@ -3,8 +3,8 @@
 use super::*;
 use crate::files::text::Header;
 
-const OPENPYXL: &[u8] = include_bytes!("../../../tests/data/tables/openpyxl.xlsx");
-const XLSXWRITER: &[u8] = include_bytes!("../../../tests/data/tables/xlsxwriter.xlsx");
+const OPENPYXL: &[u8] = include_bytes!("../../../../tests/data/tables/openpyxl.xlsx");
+const XLSXWRITER: &[u8] = include_bytes!("../../../../tests/data/tables/xlsxwriter.xlsx");
 
 /// The cells of a column as they are written; a dash for a missing one.
 fn cells(table: &Table, name: &str) -> Vec<String> {

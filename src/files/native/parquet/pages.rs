@@ -1,10 +1,8 @@
 //! The pages of a chunk: header, decompression, which rows have a value, and the values, in a dictionary or not.
 
-use super::encoding;
-use super::encoding::Values;
+use super::encoding::{self, Values};
 use super::schema::{Chunk, Field, Physical};
-use super::thrift;
-use super::thrift::Value;
+use super::thrift::{self, Value};
 use crate::files::native::compressed;
 use crate::host::{gib, memory_bytes};
 

@@ -1,7 +1,6 @@
 //! The footer of a Parquet file: columns with their types, and where their pages are.
 
-use super::thrift;
-use super::thrift::Value;
+use super::thrift::{self, Value};
 use crate::error::{Error, Result};
 
 /// How the values of a column are stored.

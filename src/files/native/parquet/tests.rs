@@ -4,7 +4,7 @@ use super::*;
 
 macro_rules! file {
     ($name:literal) => {
-        include_bytes!(concat!("../../../tests/data/tables/", $name))
+        include_bytes!(concat!("../../../../tests/data/tables/", $name))
     };
 }
 
