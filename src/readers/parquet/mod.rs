@@ -28,3 +28,7 @@ pub(super) fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table>
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "written_tests.rs"]
+mod written_tests;
