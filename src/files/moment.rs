@@ -252,6 +252,26 @@ mod tests {
     }
 
     #[test]
+    fn hours_of_a_clock_with_am_and_pm() {
+        let cases = [
+            ("12:30 AM", Some(30.0)),
+            ("1:00 am", Some(60.0)),
+            ("11:59 AM", Some(719.0)),
+            ("12:00 PM", Some(720.0)),
+            ("12:30 PM", Some(750.0)),
+            ("1:00 pm", Some(780.0)),
+            ("11:59 PM", Some(1439.0)),
+            ("0:30 PM", None),
+            ("13:00 PM", None),
+            ("0:30 am", None),
+        ];
+        for (text, minutes) in cases {
+            let wanted = minutes.map(|minutes: f64| minutes / 1440.0);
+            assert_eq!(Moment::parse(text, YearFirst).map(|moment| moment.local), wanted, "{text}");
+        }
+    }
+
+    #[test]
     fn the_order_is_that_of_all_texts() {
         let order = |texts: &[&str]| {
             let texts: Vec<String> = texts.iter().map(ToString::to_string).collect();

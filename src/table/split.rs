@@ -331,4 +331,13 @@ mod tests {
             assert_eq!(split(n, fractions, &backwards(n as u32), Grouping::None).unwrap_err().to_string(), wanted);
         }
     }
+
+    #[test]
+    fn times_are_ordered_in_universal_time() {
+        use crate::files::csv::{Header, read};
+        // In universal time 02:00, 01:00 and, on the next day, 04:30; the clocks on the walls show another order.
+        let text = "at\n2024-03-01T02:00Z\n2024-03-01T10:00+09:00\n2024-02-29T23:30-05:00\n";
+        let table = read(text.as_bytes(), "a.csv", Header::Yes).unwrap();
+        assert_eq!(by_time(&table, 0, &[0, 1, 2]).unwrap(), [1, 0, 2]);
+    }
 }

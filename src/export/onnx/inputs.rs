@@ -99,3 +99,7 @@ pub(super) fn with_bins(graph: &mut Graph, model: &Model) -> Name {
     let x = graph.node("Gather", &[&INPUT.into(), &places], &[Setting::Int("axis", 1)]);
     steps.iter().fold(x, |x, (operator, row)| graph.op(operator, &[&x, row]))
 }
+
+#[cfg(test)]
+#[path = "inputs_tests.rs"]
+mod tests;

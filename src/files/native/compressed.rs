@@ -167,4 +167,16 @@ mod tests {
         }
         assert!(error(gz(b"\xd0\xcf\x11\xe0")).contains("is an Excel workbook (.xls)"));
     }
+
+    #[test]
+    fn every_member_of_a_file_is_unpacked() {
+        let pieces = [&b"a,b\n"[..], b"1,2\n", b"", b"33,44\n", b"5,6\n"];
+        for pack in [gz, zst] {
+            let packed = pieces.map(pack).concat();
+            let text = String::from_utf8(unpack(packed.clone(), "a").unwrap()).unwrap();
+            assert_eq!(text, "a,b\n1,2\n33,44\n5,6\n");
+            // The end of the last member is checked as that of the first one.
+            assert!(unpack(packed[..packed.len() - 1].to_vec(), "a").is_err());
+        }
+    }
 }

@@ -285,4 +285,12 @@ mod tests {
         let error = read(b"{\"a\": 1}\n{\"a\": \"\xff\"}", "a", &Format::default()).unwrap_err();
         assert_eq!(error.to_string(), "a: line 2: is not UTF-8 text; save the file as UTF-8");
     }
+
+    #[test]
+    fn infinities_of_python_keep_their_sign() {
+        let table = open("{\"a\": -Infinity}\n{\"a\": 1}\n{\"a\": Infinity}\n{\"a\": NaN}\n").unwrap();
+        let a = table.numbers("a").unwrap();
+        assert_eq!(a[..3], [f64::NEG_INFINITY, 1.0, f64::INFINITY]);
+        assert!(a[3].is_nan() && a.len() == 4, "{a:?}");
+    }
 }

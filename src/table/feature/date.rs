@@ -208,4 +208,20 @@ mod tests {
         let (date, x) = fitted(&["2024-07-01", "2024-07-02"]);
         assert_eq!((date.inputs(), x.len()), (1, 1));
     }
+
+    #[test]
+    fn every_month_of_the_training_rows_has_an_input() {
+        // The first date makes the rows span more than a year.
+        let months = (1..=12).map(|month| format!("2023-{month:02}-15"));
+        let texts: Vec<String> = std::iter::once("2022-06-15".to_owned()).chain(months).collect();
+        let (date, _) = fitted(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(date.months, (1..=12).collect::<Vec<u32>>());
+        for (month, text) in texts[1..].iter().enumerate() {
+            let mut x = vec![0.0; date.inputs()];
+            date.write(Moment::parse(text, DateOrder::YearFirst), &mut x);
+            let mut wanted = [0.0; 12];
+            wanted[month] = 1.0;
+            assert_eq!(x[x.len() - 12..], wanted, "{text}");
+        }
+    }
 }

@@ -234,4 +234,15 @@ mod tests {
         let wanted = |row: usize| (45 - row - (row + 5) % 10) as f32 / 8.0;
         (0..10).for_each(|row| assert_eq!(x[row], wanted(row), "row {row}"));
     }
+
+    #[test]
+    fn the_variance_within_levels_is_divided_by_rows_less_levels() {
+        // Means 2 and 6, squares within 8 + 8, of 4 - 2 degrees of freedom: 8. Between 16, so (16 - 8) / 2 rows of a level: 4.
+        let means = of(&[0, 0, 1, 1], &[0.0, 4.0, 4.0, 8.0], 0);
+        assert_eq!((means.priors.as_slice(), means.weight), (&[4.0][..], 2.0));
+        // Of level 1: (12 + 2 · 4) / (2 + 2) = 5, one above the prior, which is also the deviation of both levels.
+        let mut x = [0.0];
+        means.write(1, 2, &mut x);
+        assert_eq!((x, means.scales), ([1.0], vec![1.0]));
+    }
 }

@@ -151,4 +151,18 @@ mod tests {
                     <cellXfs><xf numFmtId=\"0\"/><xf numFmtId=\"164\"/><xf numFmtId=\"22\"/></cellXfs></styleSheet>";
         assert_eq!(styles(text), [Shows::Number, Shows::Date, Shows::Moment]);
     }
+
+    #[test]
+    fn formats_that_every_workbook_has_are_known_by_their_numbers() {
+        let numbers = [0, 13, 23, 44, 46, 48].map(|id| (id, Shows::Number));
+        let dates = [14, 15, 16, 17].map(|id| (id, Shows::Date));
+        let times = [18, 19, 20, 21, 45, 47].map(|id| (id, Shows::Time));
+        let cases = [&numbers[..], &dates, &times, &[(22, Shows::Moment)]].concat();
+        let cells: String = cases.iter().map(|(id, _)| format!("<xf numFmtId=\"{id}\"/>")).collect();
+        let got = styles(&format!("<styleSheet><cellXfs>{cells}</cellXfs></styleSheet>"));
+        for ((id, wanted), got) in cases.iter().zip(&got) {
+            assert_eq!(got, wanted, "format {id}");
+        }
+        assert_eq!(got.len(), cases.len());
+    }
 }

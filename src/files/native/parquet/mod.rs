@@ -29,3 +29,7 @@ pub(crate) fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table>
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "written_tests.rs"]
+mod written_tests;
