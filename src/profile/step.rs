@@ -83,7 +83,7 @@ impl StepProfile {
     }
 
     /// The same while `goes_on` is true, which is queried after each window. Once it is false, the result is an error.
-    pub(crate) async fn of_while(
+    pub async fn of_while(
         trainer: &mut Trainer,
         steps: Option<usize>,
         windows: usize,

@@ -5,6 +5,7 @@ use meromorph::model;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 
+use super::READING;
 use super::options::{self, format_of};
 use super::training::Training;
 use meromorph::Device;
@@ -13,7 +14,7 @@ use meromorph::error::{Error, ErrorKind, Result, listed};
 use meromorph::files::Format;
 use meromorph::files::{Cells, Table, read_plain};
 use meromorph::run::TrainOptions;
-use meromorph::train::{self, Checkpoint};
+use meromorph::train::Checkpoint;
 use meromorph_web_model::Model;
 use meromorph_web_values::rows::{TABLE, bytes, matrix};
 use meromorph_web_values::{Answer, get, object, show, strings, thrown, wanted_numbers};

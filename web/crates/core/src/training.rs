@@ -6,6 +6,7 @@ use js_sys::{Array, Uint8Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+use super::READING;
 use super::metrics::{count, metrics, number};
 use meromorph::Device;
 use meromorph::error::{Error, Result};

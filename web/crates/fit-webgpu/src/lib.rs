@@ -8,8 +8,7 @@ use meromorph::device::{Device, Request};
 use meromorph::error::Result;
 use meromorph::fit::{Journal, approach, solve_from};
 use meromorph::internal::host;
-use meromorph_web_fit::FitRequest;
-use meromorph_web_fit::data::Columns;
+use meromorph_web_fit::{Columns, FitRequest};
 use meromorph_web_values::{Answer, thrown};
 
 /// A GPU that searches.
@@ -37,7 +36,7 @@ impl Searcher {
         let started = host::now_ms();
         let request = FitRequest::read(&Columns::of(data), model, options, None)?;
         let problem = request.problem()?;
-        let options = &request.options.solve;
+        let options = request.solve_options();
         let mut journal = Journal::default();
         approach(&problem, options, &self.device, &mut journal).await?;
         let fit = solve_from(&problem, options, &mut journal, &mut |_| Ok(()))?;

@@ -26,18 +26,18 @@ impl Columns {
         Self { all: entries.iter().map(column).collect() }
     }
 
-    pub fn names(&self) -> Vec<&str> {
+    pub(crate) fn names(&self) -> Vec<&str> {
         self.all.iter().map(|(name, _)| name.as_str()).collect()
     }
 
     /// The numbers of a column, for the function `call`.
-    pub fn numbers(&self, call: &str, name: &str) -> Result<Vec<f64>> {
+    pub(crate) fn numbers(&self, call: &str, name: &str) -> Result<Vec<f64>> {
         let values = self.found(call, name)?;
         wanted_numbers(&format!("{call}: column \"{name}\""), values, "an array of numbers")
     }
 
     /// The cells of a column of levels, for the function `call`.
-    pub fn cells(&self, call: &str, name: &str) -> Result<Cells> {
+    pub(crate) fn cells(&self, call: &str, name: &str) -> Result<Cells> {
         let values = self.found(call, name)?;
         let items = if Array::is_array(values) { Array::from(values).to_vec() } else { Vec::new() };
         if items.iter().any(JsValue::is_string) {
@@ -67,7 +67,7 @@ impl Columns {
 }
 
 /// The cells of a column of levels.
-pub enum Cells {
+pub(crate) enum Cells {
     Numbers(Vec<f64>),
     /// An empty text is a missing cell.
     Texts(Vec<String>),
@@ -95,7 +95,7 @@ impl Cells {
     }
 
     /// The levels of all rows, for the function `call`; a missing cell is an error.
-    pub fn all(&self, call: &str, name: &str) -> Result<Levels> {
+    pub(crate) fn all(&self, call: &str, name: &str) -> Result<Levels> {
         let numbers = self.numbers();
         match numbers.iter().position(|number| number.is_nan()) {
             None => Ok(self.levels(&numbers)),
@@ -108,17 +108,17 @@ impl Cells {
 }
 
 /// The columns of a fit without rows that are left out.
-pub struct FitRows {
+pub(crate) struct FitRows {
     /// Those that the formula uses, in its order.
-    pub columns: Vec<Vec<f64>>,
-    pub y: Vec<f64>,
-    pub sigma: Option<Vec<f64>>,
+    pub(crate) columns: Vec<Vec<f64>>,
+    pub(crate) y: Vec<f64>,
+    pub(crate) sigma: Option<Vec<f64>>,
     /// Of the formula's columns of levels.
-    pub levels: Vec<Levels>,
+    pub(crate) levels: Vec<Levels>,
 }
 
 impl FitRows {
-    pub fn of(data: &Columns, formula: &Formula, target: &str, options: &FitOptions) -> Result<Self> {
+    pub(crate) fn of(data: &Columns, formula: &Formula, target: &str, options: &FitOptions) -> Result<Self> {
         let names = data.names();
         let is_column = names.contains(&target);
         let target_columns = if is_column { vec![target.to_owned()] } else { observed(target, &names)? };

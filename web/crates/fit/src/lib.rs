@@ -1,19 +1,21 @@
 //! The JavaScript interface of curve fitting: a part of its own, fetched when it is needed. Its typed interface is `web/src/fit.ts`.
 #![cfg(target_arch = "wasm32")]
 
-pub mod data;
+mod data;
 mod options;
 
 use js_sys::{Array, Float64Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
+pub use data::Columns;
 pub use meromorph_web_values::on_panic;
 
-use data::{Columns, FitRows};
+use data::FitRows;
 use meromorph::error::{Error, Result, listed};
 use meromorph::fit::{
-    Fit, Formula, Levels, MODELS, Problem, SavedFit, SmallFit, add_profiles, is_named, named, report, solve, solve_each,
+    Fit, Formula, Levels, MODELS, Problem, SavedFit, SmallFit, SolveOptions, add_profiles, is_named, named, report,
+    solve, solve_each,
 };
 use meromorph::internal::host;
 use meromorph::program::parse::is_name;
@@ -100,7 +102,7 @@ pub struct FitRequest {
     formula: Formula,
     target: String,
     rows: FitRows,
-    pub options: FitOptions,
+    options: FitOptions,
 }
 
 impl FitRequest {
@@ -121,6 +123,7 @@ impl FitRequest {
         Ok(Self { formula, target, rows, options })
     }
 
+    /// What is to be minimised.
     pub fn problem(&self) -> Result<Problem<'_>> {
         let Self { formula, rows, options, .. } = self;
         if rows.y.is_empty() {
@@ -135,6 +138,11 @@ impl FitRequest {
             problem = problem.sigma(sigma, options.is_absolute)?;
         }
         options.known(problem)
+    }
+
+    /// How it is searched for.
+    pub fn solve_options(&self) -> &SolveOptions {
+        &self.options.solve
     }
 
     /// The report of a solved fit, whose intervals from profiles are added if they are wanted. It took the time since `started`, in milliseconds.

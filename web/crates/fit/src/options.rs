@@ -8,30 +8,30 @@ use meromorph::fit::{Formula, Global, Method, Problem, RobustLoss, SolveOptions}
 use meromorph_web_values::{get, show};
 
 /// The options of a fit; unset fields have their defaults.
-pub struct FitOptions {
-    pub y: Option<String>,
-    pub sigma: Option<String>,
-    pub is_absolute: bool,
+pub(crate) struct FitOptions {
+    pub(crate) y: Option<String>,
+    pub(crate) sigma: Option<String>,
+    pub(crate) is_absolute: bool,
     /// Names of parameters with their formulas.
-    pub ties: Vec<(String, String)>,
-    pub loss: RobustLoss,
-    pub loss_scale: f64,
+    pub(crate) ties: Vec<(String, String)>,
+    pub(crate) loss: RobustLoss,
+    pub(crate) loss_scale: f64,
     /// Whether intervals from profiles are computed.
-    pub profiles: bool,
+    pub(crate) profiles: bool,
     /// Whether rows with missing cells are left out.
-    pub drops_missing: bool,
-    pub solve: SolveOptions,
+    pub(crate) drops_missing: bool,
+    pub(crate) solve: SolveOptions,
     starts: Vec<(String, f64)>,
     bounds: Vec<(String, [f64; 2])>,
     /// Parameters with the values that they keep.
-    pub fixed: Vec<(String, f64)>,
+    pub(crate) fixed: Vec<(String, f64)>,
 }
 
 /// The largest whole number that every smaller one is told apart from in an f64.
 const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 impl FitOptions {
-    pub fn read(options: &JsValue) -> Result<Self> {
+    pub(crate) fn read(options: &JsValue) -> Result<Self> {
         let text = |name| option(options, name, "a text", JsValue::as_string);
         let truth = |name| option(options, name, "true or false", JsValue::as_bool);
         let whole = |name| {
@@ -86,7 +86,7 @@ impl FitOptions {
     }
 
     /// The observed values: those of the option y, or the last column that the model does not use.
-    pub fn target(&self, names: &[&str], formula: &Formula) -> Result<String> {
+    pub(crate) fn target(&self, names: &[&str], formula: &Formula) -> Result<String> {
         if let Some(y) = &self.y {
             return Ok(y.clone());
         }
@@ -100,7 +100,7 @@ impl FitOptions {
     }
 
     /// The problem with starts, bounds and fixed parameters.
-    pub fn known<'a>(&self, mut problem: Problem<'a>) -> Result<Problem<'a>> {
+    pub(crate) fn known<'a>(&self, mut problem: Problem<'a>) -> Result<Problem<'a>> {
         if self.solve.method == Method::TrustRegion {
             problem = problem.usual_bounds();
         }
@@ -118,7 +118,7 @@ impl FitOptions {
 }
 
 /// Errors unless a level is a probability.
-pub fn check_level(level: f64) -> Result<()> {
+pub(crate) fn check_level(level: f64) -> Result<()> {
     if level > 0.0 && level < 1.0 {
         return Ok(());
     }

@@ -17,7 +17,7 @@ use meromorph::loss::Link;
 use meromorph::model::{Noted, PredictOptions, Prediction, Ready};
 use meromorph::nn::Layout;
 use meromorph::table::{Feature, Note, NoteKind, NumberFeature, Preparation, Unknown};
-use meromorph::train::{self, Precision};
+use meromorph::train::Precision;
 use meromorph_web_values::{Answer, get, object, set, show, strings, thrown};
 
 /// How a part of the browser build reads what is to be predicted.
