@@ -51,13 +51,13 @@ function bindgen() {
 }
 
 /** Builds a part and its bindings. */
-function wasm({ name, folder, features, instructions, isOptimised }) {
+function wasm({ name, folder, crate, instructions, isOptimised }) {
   const out = join(web, folder);
   const env = { ...process.env, RUSTFLAGS: [`-Ctarget-feature=${instructions}`, ...FOR_SIZE].join(" ") };
-  const flags = ["--profile", "web", "--target", "wasm32-unknown-unknown", "--no-default-features", "--lib"];
-  run("cargo", ["build", ...flags, "--features", features.join(",")], { env });
-  const built = join(target, "wasm32-unknown-unknown/web/meromorph.wasm");
-  run(bindgen(), ["--target", "web", ...(isOptimised ? NO_DEFAULT_PATH : []), "--out-dir", out, built]);
+  const flags = ["--profile", "web", "--target", "wasm32-unknown-unknown"];
+  run("cargo", ["build", ...flags, "--package", `meromorph-web-${crate}`], { env });
+  const built = join(target, `wasm32-unknown-unknown/web/meromorph_web_${crate.replace("-", "_")}.wasm`);
+  run(bindgen(), ["--target", "web", ...(isOptimised ? NO_DEFAULT_PATH : []), "--out-name", "meromorph", "--out-dir", out, built]);
   if (!isOptimised) return;
   const bytes = join(out, "meromorph_bg.wasm");
   // Names are stripped here, not by the compiler: its `strip` would remove a section that wasm-bindgen needs.

@@ -12,10 +12,10 @@ pub use meromorph_web_model::Model;
 pub use meromorph_web_values::on_panic;
 
 use columns::rows_or_columns;
+use meromorph::Device;
 use meromorph::error::{Error, Result};
 use meromorph::files::Format;
 use meromorph::files::read_plain;
-use meromorph::Device;
 use meromorph_web_model::Reading;
 use meromorph_web_values::rows::{TABLE, bytes};
 use meromorph_web_values::{Answer, get, object, show, strings, thrown};

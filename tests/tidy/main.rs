@@ -1,14 +1,25 @@
-//! Rules that the compiler does not check: dependencies between rooms, where code depends on the platform, which rooms may block, length of files.
+//! Rules that the compiler does not check: dependencies between rooms, circles of files, where code depends on the platform, what blocks, length of files.
+
+mod circles;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Rooms that no other may use, and the two roots.
-const LEAVES: &[&str] = &["cli", "wasm", "main", "lib"];
+use circles::Crate;
+
+/// The largest circle of files that is allowed.
+const LARGEST_CIRCLE: usize = 3;
 
 /// Files that may depend on the platform and on features.
-const PLATFORM_FILES: &[&str] =
-    &["lib.rs", "main.rs", "host/mod.rs", "host/files.rs", "device/cuda/mod.rs", "device/mod.rs", "device/webgpu.rs"];
+const PLATFORM_FILES: &[&str] = &[
+    "lib.rs",
+    "files/mod.rs",
+    "host/mod.rs",
+    "host/files.rs",
+    "device/cuda/mod.rs",
+    "device/mod.rs",
+    "device/webgpu.rs",
+];
 
 /// Files over 400 lines, with reasons.
 const LONG_FILES: &[(&str, &str)] = &[];
@@ -36,7 +47,7 @@ fn rooms() -> Vec<(String, Vec<String>)> {
 fn rooms_use_what_the_table_says_and_nothing_else() {
     let rooms = rooms();
     let mut used: Vec<(String, Vec<String>)> = Vec::new();
-    for (name, text) in sources() {
+    for (name, text) in sources("src") {
         let room = room_of(&name);
         let place = used.iter().position(|(known, _)| known == room).unwrap_or_else(|| {
             used.push((room.to_owned(), Vec::new()));
@@ -45,13 +56,13 @@ fn rooms_use_what_the_table_says_and_nothing_else() {
         for other in rooms_used(&text) {
             let macro_room = ROOT_MACROS.iter().find(|(name, _)| *name == other).map(|(_, room)| (*room).to_owned());
             let other = macro_room.unwrap_or(other);
-            if other != "wgsl" && other != room && !used[place].1.contains(&other) {
+            if !["wgsl", "internal"].contains(&other.as_str()) && other != room && !used[place].1.contains(&other) {
                 used[place].1.push(other);
             }
         }
     }
     let mut problems = Vec::new();
-    for (room, uses) in used.iter().filter(|(room, _)| !["main", "lib"].contains(&room.as_str())) {
+    for (room, uses) in used.iter().filter(|(room, _)| room != "lib") {
         let Some(at) = rooms.iter().position(|(known, _)| known == room) else {
             problems.push(format!("the room \"{room}\" is not in the table"));
             continue;
@@ -62,7 +73,7 @@ fn rooms_use_what_the_table_says_and_nothing_else() {
         let idle = allowed.iter().filter(|name| !uses.contains(name));
         problems.extend(idle.map(|name| format!("{room} does not use {name}, which its row names")));
         let is_above = |name: &String| rooms[..at].iter().any(|(known, _)| known == name);
-        let below = uses.iter().filter(|name| !is_above(name) || LEAVES.contains(&name.as_str()));
+        let below = uses.iter().filter(|name| !is_above(name));
         problems.extend(below.map(|name| format!("{room} uses {name}, which is not above it")));
     }
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
@@ -80,12 +91,32 @@ fn names_platform(line: &str) -> bool {
 }
 
 #[test]
-fn only_leaves_block() {
+fn no_circle_has_more_than_three_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let large = crates().into_iter().flat_map(|folder| {
+        let house = Crate::read(&root.join(&folder));
+        let circles = house.circles().into_iter().filter(|circle| circle.len() > LARGEST_CIRCLE);
+        circles.map(|circle| format!("{folder}: {}", circle.join(" "))).collect::<Vec<_>>()
+    });
+    let large: Vec<String> = large.collect();
+    assert!(large.is_empty(), "\n{}", large.join("\n"));
+}
+
+#[test]
+fn what_is_public_is_for_users() {
+    // The module of what the project's own crates use, and a macro that it brings.
+    let found = lines_where(|_, line| line.contains("#[doc(hidden)]"));
+    let places: Vec<&str> = found.iter().map(|line| line.split(':').next().unwrap_or("")).collect();
+    assert_eq!(places, ["src/json/record.rs", "src/lib.rs"], "\n{}", found.join("\n"));
+}
+
+#[test]
+fn the_engine_never_blocks() {
     // Tests and examples in comments may block.
     let is_blocking = |line: &str| !line.trim_start().starts_with("//") && line.contains("block_on");
     let blocks = |text: &str| text.split("#[cfg(test)]").next().is_some_and(|code| code.lines().any(is_blocking));
-    let found = sources().into_iter().filter(|(name, text)| !LEAVES.contains(&room_of(name)) && blocks(text));
-    let found: Vec<String> = found.map(|(name, _)| name).collect();
+    let found: Vec<String> =
+        sources("src").into_iter().filter(|(_, text)| blocks(text)).map(|(name, _)| name).collect();
     assert!(found.is_empty(), "\n{}", found.join("\n"));
 }
 
@@ -99,8 +130,9 @@ fn nothing_is_left_to_do() {
 #[test]
 fn files_are_short() {
     let is_known = |name: &str| LONG_FILES.iter().any(|(known, _)| *known == name);
-    let long: Vec<String> = sources()
-        .into_iter()
+    let long: Vec<String> = crates()
+        .iter()
+        .flat_map(|folder| sources(folder))
         .filter(|(name, text)| text.lines().count() > 400 && !is_known(name))
         .map(|(name, text)| format!("{name}: {} lines", text.lines().count()))
         .collect();
@@ -113,15 +145,29 @@ fn the_parser_of_uses_sees_all_forms() {
     assert_eq!(rooms_used(text), ["host", "params", "kernels", "device"]);
 }
 
-/// Every file under `src`: its path from there, and its text.
-fn sources() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+/// The sources of every crate of the workspace, as folders from the root.
+fn crates() -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let below = |folder: &str| {
+        let entries = fs::read_dir(root.join(folder)).expect("a folder of crates");
+        let name =
+            |entry: std::io::Result<fs::DirEntry>| entry.expect("an entry").file_name().to_string_lossy().into_owned();
+        let mut names: Vec<String> = entries.map(|entry| format!("{folder}/{}/src", name(entry))).collect();
+        names.sort();
+        names
+    };
+    ["src".to_owned()].into_iter().chain(below("crates")).chain(below("web/crates")).collect()
+}
+
+/// Every file under a folder: its path from there, and its text.
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut files = Vec::new();
     collect(&root, &mut files);
     files.sort();
     let read = |file: PathBuf| {
-        let name = file.strip_prefix(&root).expect("below src").to_string_lossy().replace('\\', "/");
-        (name, fs::read_to_string(&file).expect("a source file is text"))
+        let name = file.strip_prefix(&root).expect("below the folder").to_string_lossy().replace('\\', "/");
+        (name, fs::read_to_string(file).expect("a source file is text"))
     };
     files.into_iter().map(read).collect()
 }
@@ -163,5 +209,5 @@ fn lines_where(is_found: impl Fn(&str, &str) -> bool) -> Vec<String> {
         let numbered = text.lines().enumerate().filter(|(_, line)| is_found(&name, line));
         numbered.map(|(at, line)| format!("src/{name}:{}: {}", at + 1, line.trim())).collect::<Vec<_>>()
     };
-    sources().into_iter().flat_map(of_file).collect()
+    sources("src").into_iter().flat_map(of_file).collect()
 }
