@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DVector;
 
 use super::batch::{self, Choices, Few, Job, Solved};
 use super::covariance::{ArrowTriangle, Covariance, covariance};
 use super::data::Part;
 use super::factor::MOST;
-use super::integral::{Running, grid, places};
+use super::group_sums::GroupSums;
 use super::linear::linear;
 use super::model::{Memory, Model, varying};
 use super::parameter::Parameter;
@@ -17,8 +17,7 @@ use super::pieces;
 use super::problem::{Problem, too_few};
 use super::solve::{Search, SolveOptions, Stop, overflow};
 use super::start::{found, picked, sampled, solve};
-use super::sums::{Bad, Normal, Objective, add, size};
-use super::tile::{Tile, Triangle};
+use super::sums::{Normal, Objective};
 use crate::error::{Error, Result};
 use crate::host::ThreadPool;
 
@@ -36,7 +35,7 @@ pub struct Fits {
     pub levels: Vec<Vec<String>>,
     /// Names of the formula's parameters.
     pub parameters: Vec<String>,
-    /// Places of those that are free.
+    /// Places of those that are free in one group at least.
     pub free: Vec<usize>,
     /// For each group its fit, or why there is none.
     pub fits: Vec<Result<SmallFit>>,
@@ -47,7 +46,8 @@ pub struct Fits {
 pub struct SmallFit {
     /// Values of all parameters of the formula.
     pub values: Vec<f64>,
-    /// The covariance of the free ones, row by row; infinite along directions that the data do not determine.
+    /// The covariance of the parameters at [`Fits::free`], row by row: infinite along directions that the data do not determine, NaN for a parameter that
+    /// is fixed in this group.
     pub covariance: Vec<f64>,
     /// ½ Σ ρ.
     pub cost: f64,
@@ -62,7 +62,7 @@ pub struct SmallFit {
 }
 
 impl SmallFit {
-    /// The standard error of a free parameter; infinite if the data do not determine it.
+    /// The standard error of a parameter, by its place in [`Fits::free`]: infinite if the data do not determine it, NaN if it is fixed in this group.
     pub fn stderr(&self, free: usize) -> f64 {
         let count = self.covariance.len().isqrt();
         self.covariance[free * count + free].sqrt()
@@ -124,7 +124,7 @@ pub fn solve_each(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fits>
     let level =
         |group: usize, at: usize| problem.groups.columns[at].1[problem.groups.codes[group][at] as usize].clone();
     let levels = (0..fits.len()).map(|group| (0..columns.len()).map(|at| level(group, at)).collect()).collect();
-    let free = solver.model.variables.clone();
+    let free = solver.free.iter().map(|&at| solver.model.variables[at]).collect();
     Ok(Fits { columns, levels, parameters: problem.formula.parameters().to_vec(), free, fits })
 }
 
@@ -133,6 +133,8 @@ struct Solver<'a> {
     problem: &'a Problem<'a>,
     options: &'a SolveOptions,
     model: Model,
+    /// Places among the variables of parameters that are free in one group at least.
+    free: Vec<usize>,
     /// Places among the variables of parameters in which the model is linear.
     linear: Vec<usize>,
     /// Solutions of some groups; none if starts are given.
@@ -143,7 +145,10 @@ impl<'a> Solver<'a> {
     fn new(problem: &'a Problem<'a>, options: &'a SolveOptions, pool: &ThreadPool) -> Result<Self> {
         let model = Model::new(problem);
         let linear = linear(&varying(problem).1, model.variables.len());
-        let mut solver = Self { problem, options, model, linear, scouts: Vec::new() };
+        let is_free =
+            |&at: &usize| problem.places.iter().any(|places| !problem.parameters[places[model.variables[at]]].is_fixed);
+        let free = (0..model.variables.len()).filter(is_free).collect();
+        let mut solver = Self { problem, options, model, free, linear, scouts: Vec::new() };
         let has_starts = problem
             .places
             .iter()
@@ -223,16 +228,25 @@ impl<'a> Solver<'a> {
         }
         let (free, rows) = (job.free.len(), job.rows.len());
         let variance = if self.problem.is_absolute { 1.0 } else { 2.0 * solved.cost / (rows - free) as f64 };
-        let covariance = solved.inverse.iter().flat_map(|row| row[..free].iter().map(|entry| entry * variance));
         Some(SmallFit {
             values,
-            covariance: covariance.collect(),
+            covariance: self.among_free(&job.free, |i, j| variance * solved.inverse[i][j]),
             cost: solved.cost,
             rmse: (solved.squares / rows as f64).sqrt(),
             rows,
             stop: Stop::Shift,
             evaluations: solved.evaluations,
         })
+    }
+
+    /// A matrix of the variables `own` that are free in one group as one of all free ones: NaN where a parameter is fixed in this group.
+    fn among_free(&self, own: &[usize], entry: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+        let places: Few<Option<usize>> = self.free.iter().map(|at| own.binary_search(at).ok()).collect();
+        let mut entries = Vec::with_capacity(places.len() * places.len());
+        for i in &places {
+            entries.extend(places.iter().map(|j| i.zip(*j).map_or(f64::NAN, |(i, j)| entry(i, j))));
+        }
+        entries
     }
 
     fn fit(&self, group: usize, memory: &RefCell<Memory<'_>>) -> Result<SmallFit> {
@@ -253,6 +267,13 @@ impl<'a> Solver<'a> {
         let search = Search::over(self.problem, &places, rows, self.options)?;
         let values: Vec<f64> = (0..own.len()).map(|at| parameter(at).start.unwrap_or_default()).collect();
         let objective = GroupSums::new(&self.model, part, free, values, memory);
+        if objective.free.is_empty() {
+            // There is nothing to search.
+            let Normal { cost, squares, .. } = objective.normal(&[]).map_err(|bad| bad.explained(self.problem))?;
+            let values = objective.values.into_inner();
+            let (covariance, rmse) = (self.among_free(&[], |_, _| f64::NAN), (squares / rows as f64).sqrt());
+            return Ok(SmallFit { values, covariance, cost, rmse, rows, stop: Stop::Gradient, evaluations: 1 });
+        }
         let start = self.start(&objective, &search, &|at| parameter(at).start)?;
         let (found, _) = search.solve(&objective, &start).map_err(|bad| bad.explained(self.problem))?;
         let triangle = objective.triangle(&found.x).map_err(overflow)?;
@@ -263,7 +284,7 @@ impl<'a> Solver<'a> {
         free.for_each(|(&at, value)| values[self.model.variables[at]] = *value);
         Ok(SmallFit {
             values,
-            covariance: matrix.transpose().as_slice().to_vec(),
+            covariance: self.among_free(&objective.free, |i, j| matrix[(i, j)]),
             cost: found.normal.cost,
             rmse: (found.normal.squares / rows as f64).sqrt(),
             rows,
@@ -298,99 +319,5 @@ impl<'a> Solver<'a> {
         let (_, x) = best.ok_or_else(|| Error::new("the model is not finite at any start: expected --p0"))?;
         let (low, high) = (&search.bounds.low, &search.bounds.high);
         Ok(DVector::from_fn(x.len(), |at, _| x[at].clamp(low[at], high[at])))
-    }
-}
-
-/// The sums over the rows of one group.
-struct GroupSums<'g, 'm> {
-    model: &'g Model,
-    part: &'g Part<'g>,
-    /// Free ones among the model's variables.
-    free: Vec<usize>,
-    /// All parameters of the formula.
-    values: RefCell<Vec<f64>>,
-    /// For each integral its grid, and places in it for each end.
-    grids: Vec<Vec<f64>>,
-    places: Vec<Vec<u32>>,
-    memory: &'g RefCell<Memory<'m>>,
-}
-
-impl<'g, 'm> GroupSums<'g, 'm> {
-    fn new(
-        model: &'g Model,
-        part: &'g Part<'g>,
-        free: Vec<usize>,
-        values: Vec<f64>,
-        memory: &'g RefCell<Memory<'m>>,
-    ) -> Self {
-        let (mut grids, mut all_places) = (Vec::new(), Vec::new());
-        for integral in &model.integrals {
-            let ends: Vec<&[f64]> = integral.ends.iter().map(|&end| part.columns[end]).collect();
-            let grid = grid(&ends);
-            all_places.extend(ends.iter().map(|end| places(&grid, end)));
-            grids.push(grid);
-        }
-        Self { model, part, free, values: RefCell::new(values), grids, places: all_places, memory }
-    }
-
-    fn run(&self, x: &[f64], is_mended: bool, mut take: impl FnMut(&Tile<'_>)) {
-        let mut values = self.values.borrow_mut();
-        self.free.iter().zip(x).for_each(|(&at, value)| values[self.model.variables[at]] = *value);
-        let variables: Vec<f64> = self.model.variables.iter().map(|&at| values[at]).collect();
-        let running: Vec<Running> = self.model.running(&self.grids, &values);
-        let rows: Range<usize> = 0..self.part.y.len();
-        let mut memory = self.memory.borrow_mut();
-        if self.places.is_empty() {
-            return self
-                .model
-                .run(&variables, &running, (self.part, &rows), is_mended, &mut memory, |tile, _| take(tile));
-        }
-        let places: Vec<&[u32]> = self.places.iter().map(Vec::as_slice).collect();
-        let Part { columns, y, sigma, runs, .. } = *self.part;
-        let part = Part { columns, y, sigma, places: &places, runs, numbers: super::data::Numbers::From(0) };
-        self.model.run(&variables, &running, (&part, &rows), is_mended, &mut memory, |tile, _| take(tile));
-    }
-
-    fn bad(&self, x: &[f64]) -> Bad {
-        let (mut count, mut first) = (0, None);
-        self.run(x, true, |tile| {
-            let places = tile.bad();
-            count += places.len();
-            first = first.or(places.first().copied());
-        });
-        Bad::Rows { count: count.max(1), first: self.part.numbers.of(first.unwrap_or(0)) }
-    }
-
-    fn triangle(&self, x: &DVector<f64>) -> std::result::Result<DMatrix<f64>, Bad> {
-        let count = self.model.variables.len();
-        let once = |is_mended| {
-            let mut triangle = Triangle::new(count);
-            self.run(x.as_slice(), is_mended, |tile| tile.merge_into(&mut triangle));
-            triangle.entries.iter().all(|entry| entry.is_finite()).then_some(triangle)
-        };
-        let triangle = once(false).or_else(|| once(true)).ok_or_else(|| self.bad(x.as_slice()))?;
-        let whole = DMatrix::from_row_slice(count, count, &triangle.entries);
-        Ok(if self.free.len() == count { whole } else { whole.select_columns(&self.free) })
-    }
-}
-
-impl Objective for GroupSums<'_, '_> {
-    fn normal(&self, x: &[f64]) -> std::result::Result<Normal, Bad> {
-        let count = size(self.model.variables.len());
-        let once = |is_mended| {
-            let (mut sums, mut mended) = (vec![0.0; count], 0);
-            self.run(x, is_mended, |tile| {
-                add(&mut sums, tile);
-                mended += tile.mended;
-            });
-            sums.iter().all(|sum| sum.is_finite()).then_some((sums, mended))
-        };
-        let (sums, mended) = once(false).or_else(|| once(true)).ok_or_else(|| self.bad(x))?;
-        let mut places = vec![None; self.model.variables.len()];
-        self.free.iter().enumerate().for_each(|(place, &at)| places[at] = Some(place));
-        let mut normal = Normal::zeros(self.free.len());
-        normal.add(&sums, &places);
-        normal.mended = mended;
-        Ok(normal)
     }
 }

@@ -14,6 +14,7 @@ mod device_sums;
 mod draws;
 mod factor;
 mod formula;
+mod group_sums;
 mod indexed;
 mod integral;
 mod journal;

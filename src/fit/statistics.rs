@@ -129,4 +129,11 @@ mod tests {
         assert_eq!(test.f, 4.0);
         assert!((test.p - 0.034_571_613_033_607_77).abs() < 1e-12, "{}", test.p);
     }
+
+    /// 25 ln(20 / 28) = -8.4118 from the sums of squares, and 2 for each of the two additional parameters.
+    #[test]
+    fn additional_parameters_raise_the_aic_by_two_each() {
+        let test = FTest::of([28.0, 20.0], [22, 20], 25);
+        assert!((test.aic_difference - -4.411_805_915_530_323).abs() < 1e-12, "{}", test.aic_difference);
+    }
 }

@@ -220,6 +220,40 @@ mod tests {
     use super::*;
     use crate::math::splitmix::{STEP, mixed};
 
+    /// A row with residual r and derivative 3, at loss scale 2: with z = (r / 2)², the products are JᵀJ = 9 (ρ' + 2 z ρ'') and Jᵀr = 3 r ρ', and
+    /// the cost is 2 ρ. A negative curvature counts as the least positive one.
+    #[test]
+    fn rows_of_a_robust_loss_have_the_curvature_of_the_cost() {
+        let epsilon = f64::EPSILON;
+        let cases = [
+            // z = 1/4: ρ' = 4/5, ρ'' = -16/25, so ρ' + 2 z ρ'' = 12/25.
+            (RobustLoss::Cauchy, 1.0, 9.0 * 0.48, 3.0 * 0.8, 2.0 * 1.25_f64.ln()),
+            // z = 4: ρ' = 1/5, ρ'' = -1/25, so ρ' + 2 z ρ'' = -3/25.
+            (RobustLoss::Cauchy, 4.0, 9.0 * epsilon, 3.0 * 4.0 * 0.2, 2.0 * 5.0_f64.ln()),
+            // z = 9/16: √(1 + z) = 5/4, ρ' = 4/5, ρ'' = -32/125, so ρ' + 2 z ρ'' = 64/125.
+            (RobustLoss::SoftL1, -1.5, 9.0 * 0.512, -3.0 * 1.5 * 0.8, 2.0 * 0.5),
+            // z = 1/4: within the scale it is the square.
+            (RobustLoss::Huber, 1.0, 9.0, 3.0, 2.0 * 0.25),
+            // z = 1/4: ρ' = 16/17, ρ'' = -128/289, so ρ' + 2 z ρ'' = 208/289.
+            (RobustLoss::Arctan, 1.0, 9.0 * 208.0 / 289.0, 3.0 * 16.0 / 17.0, 2.0 * 0.25_f64.atan()),
+        ];
+        for (loss, residual, hessian, gradient, cost) in cases {
+            let mut memory = TileMemory::new(1);
+            let observed = Observed { y: &[7.0], sigma: None, loss, scale: 2.0 };
+            let results = [[7.0 + residual], [3.0]];
+            let tile = memory.tile(&observed, false, |result| &results[result]);
+            let mut products = [0.0; 2];
+            tile.add_products(&mut products);
+            for (got, expected) in [(products[0], hessian), (products[1], gradient), (tile.cost, cost)] {
+                assert!(
+                    (got - expected).abs() <= 8.0 * epsilon * expected.abs(),
+                    "{loss:?}: {got}, expected {expected}"
+                );
+            }
+            assert_eq!(tile.squares, residual * residual);
+        }
+    }
+
     #[test]
     fn merged_parts_have_the_triangle_of_the_whole() {
         let (rows, free) = (37, 3);

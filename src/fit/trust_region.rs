@@ -317,3 +317,30 @@ fn distance_to_radius(from: &DVector<f64>, direction: &DVector<f64>, radius: f64
     let [one, other] = [q / a, if q == 0.0 { 0.0 } else { c / q }];
     (a > 0.0).then(|| one.max(other))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With the distance d to the bound that −g points to and the norm n of the column, x = √(d n) / n · x_scaled, and g d' / n is added to the
+    /// diagonal, which is positive: d' = 1 and g > 0 at a lower bound, d' = -1 and g < 0 at an upper one. Without a bound, x = x_scaled / n alone.
+    #[test]
+    fn a_bound_ahead_adds_the_term_of_coleman_and_li() {
+        let vector = |values: &[f64]| DVector::from_column_slice(values);
+        let (low, high) = (vector(&[0.0, f64::NEG_INFINITY, -1.0]), vector(&[f64::INFINITY, 5.0, f64::INFINITY]));
+        let bounds = Bounds { low, high };
+        let hessian = DMatrix::from_row_slice(3, 3, &[4.0, 1.0, 0.5, 1.0, 9.0, 3.0, 0.5, 3.0, 4.0]);
+        let gradient = vector(&[4.0, -6.0, -5.0]);
+        let normal = Normal { gradient, hessian, ..Normal::zeros(3) };
+        // d = 8, 3 and none; n = 2, 3, 2.
+        let x = vector(&[8.0, 2.0, 0.0]);
+        let pattern = Pattern::dense(3);
+        let (space, optimality) = Space::at(&x, &normal, &scales(&normal, None), (&pattern, &bounds));
+        assert_eq!(optimality, 32.0);
+        assert_eq!(space.stretch, vector(&[2.0, 1.0, 0.5]));
+        assert_eq!(space.gradient, vector(&[8.0, -6.0, -2.5]));
+        // 4·2² + 4/2, 9·1² + 6/3 and 4·½².
+        let expected = [18.0, 2.0, 0.5, 2.0, 11.0, 1.5, 0.5, 1.5, 1.0];
+        assert_eq!(space.hessian, DMatrix::from_row_slice(3, 3, &expected));
+    }
+}

@@ -358,6 +358,25 @@ fn integrals_follow_their_parameters() {
     }
 }
 
+/// The integral of b u from p to q is b (q² - p²) / 2, here 1.5 b and 2.5 b. With y = 2 (1.5, 2.5) + 0.2 (2.5, -1.5), b is 2 and its variance
+/// (0.25 + 0.09) / (1.5² + 2.5²) = 0.04 with one degree of freedom, for which Student's t is tan(0.475 π).
+#[test]
+fn an_integral_between_columns_has_the_slope_of_both_ends() {
+    let (p, q, y) = ([1.0, 2.0], [2.0, 3.0], [3.5, 4.7]);
+    let formula = Formula::parse("cumint(b * u, u, p, q)", &["p", "q"]).unwrap();
+    let problem = Problem::new(formula, &[("p", &p), ("q", &q)], &y).unwrap().start("b", 1.0).unwrap();
+    let fit = fitted(&problem);
+    let b = &fit.parameters[0];
+    assert!((b.value - 2.0).abs() < 1e-12 && (b.stderr.unwrap() - 0.2).abs() < 1e-12, "{b:?}");
+    let saved = SavedFit::parse(&report(&problem, &fit, "y", 0.0).to_string(), "fit").unwrap();
+    let predicted = saved.predict(&[&p, &q], 2, 0.95).unwrap();
+    let reach = (0.475 * std::f64::consts::PI).tan();
+    for (at, length) in [1.5, 2.5].into_iter().enumerate() {
+        assert!((predicted.values[at] - 2.0 * length).abs() < 1e-12, "{predicted:?}");
+        assert!((predicted.confidence[at] - 0.2 * length * reach).abs() < 1e-9, "{predicted:?}");
+    }
+}
+
 #[test]
 fn profiles_of_a_line_are_its_intervals_and_others_are_where_the_cost_rises() {
     let x: Vec<f64> = (0..30).map(f64::from).collect();

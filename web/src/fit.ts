@@ -242,7 +242,7 @@ export interface ManyFits {
   readonly count: number;
   /** The values of each parameter, one per fit. */
   readonly parameters: Readonly<Record<string, Float64Array>>;
-  /** The standard errors of each free parameter, one per fit; infinite where the data do not determine it. */
+  /** The standard errors of each free parameter, one per fit; infinite where the data do not determine it, NaN where it is fixed. */
   readonly stderrs: Readonly<Record<string, Float64Array>>;
   /** The root mean square of each fit's residuals, with sigma of the weighted ones. */
   readonly rms: Float64Array;

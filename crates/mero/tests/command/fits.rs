@@ -135,6 +135,33 @@ fn many_fits_are_a_table() {
     assert!(message.contains("expected a name ending in .csv: many fits are written as a table"), "{message}");
 }
 
+/// In s0, y = 2 t + 0.5 + (1, -1, 1, -1): with c fixed at 0.5, b = (0 - 1 + 2 - 3) / 14 more than 2. In s1, y = 3 t + 5 + (1, -1, -1, 1) is a
+/// line with c = 5, b = 3 and a variance of 4/2, where the mean of t is 1.5 and Σ (t - 1.5)² = 5.
+#[test]
+fn a_parameter_that_is_fixed_in_one_of_many_fits_has_no_error_there() {
+    let folder = Folder::new();
+    let rows = "s0,0,1.5\ns0,1,1.5\ns0,2,5.5\ns0,3,5.5\ns1,0,6\ns1,1,7\ns1,2,10\ns1,3,15\n";
+    folder.write("lines.csv", format!("set,t,y\n{rows}"));
+    let line = "fit lines.csv --model c[set]+b[set]*t --y y --fix c[s0]=0.5";
+    let text = folder.told(&format!("{line} --out fits.csv"));
+    assert!(text.contains("2 of 2 fits converged"), "{text}");
+    let table = folder.text("fits.csv");
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows[0], ["set", "c", "c_stderr", "b", "b_stderr", "rms_residual", "rows", "stop"]);
+    assert_eq!(rows[1][..3], ["s0", "0.5", ""]);
+    let close = |got: &str, wanted: f64| (got.parse::<f64>().unwrap() - wanted).abs() < 1e-12;
+    // Σ r² = 4 - 2² / 14 with three degrees of freedom, and Σ t² = 14.
+    let square = 4.0 - 4.0 / 14.0;
+    assert!(close(rows[1][3], 2.0 - 2.0 / 14.0) && close(rows[1][4], (square / 3.0 / 14.0_f64).sqrt()), "{table}");
+    let [c, b] = [(2.0 * (0.25 + 2.25 / 5.0_f64)).sqrt(), (2.0 / 5.0_f64).sqrt()];
+    assert!(close(rows[2][1], 5.0) && close(rows[2][2], c) && close(rows[2][3], 3.0), "{table}");
+    assert!(close(rows[2][4], b), "{table}");
+    let [report] = &json(&folder, &format!("{line} --json"))[..] else { panic!("one line") };
+    // The only error of c that is known.
+    let median = report["parameters"]["c"]["median_stderr"].as_f64().unwrap();
+    assert!((median - c).abs() < 1e-12, "{report}");
+}
+
 /// Numbers from -1 to 1 that look random.
 fn ripple(row: u64) -> f64 {
     ((row * 2_654_435_761) % 1_000) as f64 / 500.0 - 1.0

@@ -48,21 +48,26 @@ fn many(data: &JsValue, model: &str, options: &JsValue, each: &str, count: usize
     let request = FitRequest::read(&Columns::of(data), model, options, Some(each))?;
     // A fit all of whose rows are left out is not among those that are solved.
     let mut fits: Vec<Option<Result<SmallFit>>> = (0..count).map(|_| None).collect();
+    let mut places: Vec<usize> = Vec::new();
     if !request.rows.y.is_empty() {
         let solved = solve_each(&request.problem()?, &request.options.solve)?;
+        places = solved.free;
         for (levels, fit) in solved.levels.iter().zip(solved.fits) {
             let place = levels[0].parse::<usize>().ok().and_then(|number| fits.get_mut(number));
             place.map(|place| place.replace(fit));
         }
     }
     let names = request.formula.parameters();
-    let free = |name: &String| !request.options.fixed.iter().any(|(fixed, _)| fixed == name);
-    let free: Vec<usize> = (0..names.len()).filter(|&at| free(&names[at])).collect();
+    // Fits in parts have the same names in each, whatever is free there.
+    let is_free = |name: &String| !request.options.fixed.iter().any(|(fixed, _)| fixed == name);
+    let free = names.iter().enumerate().filter(|(_, name)| is_free(name));
+    let place = |(at, name)| (name, places.iter().position(|&free| free == at));
+    let free: Vec<(&String, Option<usize>)> = free.map(place).collect();
     Ok(arrays(names, &free, &fits))
 }
 
-/// `free` are the places of the free parameters; a fit without rows is `None`.
-fn arrays(names: &[String], free: &[usize], fits: &[Option<Result<SmallFit>>]) -> JsValue {
+/// `free` are the parameters with standard errors and their places in the covariances, if they have one; a fit without rows is `None`.
+fn arrays(names: &[String], free: &[(&String, Option<usize>)], fits: &[Option<Result<SmallFit>>]) -> JsValue {
     let numbers = |pick: &dyn Fn(&SmallFit) -> f64| {
         let number = |fit: &Option<Result<SmallFit>>| match fit {
             Some(Ok(fit)) => pick(fit),
@@ -74,9 +79,9 @@ fn arrays(names: &[String], free: &[usize], fits: &[Option<Result<SmallFit>>]) -
     let [parameters, stderrs] = [(); 2].map(|()| object([]));
     for (at, name) in names.iter().enumerate() {
         set(&parameters, name, &numbers(&|fit| fit.values[at]));
-        if let Some(place) = free.iter().position(|&free| free == at) {
-            set(&stderrs, name, &numbers(&|fit| fit.stderr(place)));
-        }
+    }
+    for (name, place) in free {
+        set(&stderrs, name, &numbers(&|fit| place.map_or(f64::NAN, |place| fit.stderr(place))));
     }
     let failures = fits.iter().enumerate().filter_map(|(at, fit)| {
         let message = match fit {
@@ -97,7 +102,7 @@ fn arrays(names: &[String], free: &[usize], fits: &[Option<Result<SmallFit>>]) -
 
 const NO_ROWS: &str = "fit: no row has all values: expected at least one";
 
-/// A fit as it is asked for.
+/// A fit as it is request for.
 pub struct FitRequest {
     formula: Formula,
     target: String,
