@@ -5,6 +5,7 @@
 #[path = "../../../../tests/devices/mod.rs"]
 mod all_devices;
 mod devices;
+mod earlier;
 mod experiment;
 mod export;
 mod files;

@@ -1,0 +1,49 @@
+//! Files of an earlier version: models, a checkpoint and fits that its `mero` wrote (`tests/data/earlier/make.sh`) are read, and today's `mero` prints
+//! what that one printed.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::folder::Folder;
+
+/// A folder with the files of the earlier version.
+fn earlier() -> Folder {
+    let folder = Folder::new();
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/earlier");
+    for entry in fs::read_dir(files).expect("the folder is there") {
+        let entry = entry.expect("an entry");
+        folder.write(&entry.file_name().to_string_lossy(), fs::read(entry.path()).expect("a file"));
+    }
+    folder
+}
+
+/// What is printed, without what differs from run to run.
+fn stable(printed: &str) -> String {
+    let Ok(Value::Object(mut report)) = serde_json::from_str(printed) else { return printed.to_owned() };
+    for name in ["peak_bytes", "seconds", "samples_per_s", "profile"] {
+        report.remove(name);
+    }
+    Value::Object(report).to_string()
+}
+
+#[test]
+fn files_of_an_earlier_version_give_what_they_gave() {
+    let folder = earlier();
+    let mut failures = Vec::new();
+    for (at, line) in folder.text("commands.txt").lines().enumerate() {
+        let printed = String::from_utf8(folder.mero(line).stdout).expect("text");
+        if stable(&printed) != stable(&folder.text(&format!("{}.out", at + 1))) {
+            failures.push(format!("mero {line}\n{printed}"));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn a_run_of_an_earlier_version_resumes_to_the_same_weights() {
+    let folder = earlier();
+    folder.told("train mixed.csv --resume interrupted.ckpt --device cpu --threads 1 --out today.safetensors --quiet");
+    assert_eq!(folder.read("today.safetensors"), folder.read("resumed.safetensors"));
+}
