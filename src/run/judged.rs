@@ -1,0 +1,161 @@
+//! The end of a run: its model with a record of how it was trained and how well it did, and the errors that prediction intervals come from.
+
+use super::folds::{Fold, residuals};
+use super::provenance::Provenance;
+use crate::error::Result;
+use crate::judge::{Calibration, Metrics, Residuals};
+use crate::model::Model;
+use crate::table::Preparation;
+use crate::train::{Data, Origin, Outcome, Trainer};
+
+/// What a run was about, besides its trainer.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// The name of the table; only its last part is recorded.
+    pub source: &'a str,
+    /// How the table was read and split.
+    pub origin: &'a Origin,
+    /// How rows became inputs.
+    pub preparation: &'a Preparation,
+    /// Rows that were left out because of missing cells.
+    pub dropped: usize,
+    /// The folds of a cross-validation before the run.
+    pub folds: &'a [Fold],
+}
+
+/// A model that was judged on the rows that its weights were not fitted to.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The model with its record, and with the models of the folds if its intervals need them.
+    pub model: Model,
+    /// Outputs for the validation rows.
+    pub validation_outputs: Vec<f32>,
+    /// Outputs for the test rows.
+    pub test_outputs: Vec<f32>,
+    /// Metrics of the validation rows; absent without rows.
+    pub validation: Option<Metrics>,
+    /// Metrics of the test rows; absent without rows.
+    pub test: Option<Metrics>,
+    /// Metrics of the test rows without the inputs.
+    pub baseline: Option<Metrics>,
+}
+
+impl Judged {
+    /// Judges the model of a run that has ended. Errors for a function model and if the device fails.
+    pub async fn of(trainer: &Trainer, outcome: &Outcome, about: About<'_>) -> Result<Self> {
+        let (data, settings) = (trainer.data(), trainer.settings());
+        let validation_outputs = trainer.predict(&data.validation.x).await?;
+        let test_outputs = trainer.predict(&data.test.x).await?;
+        let model = trainer.model(Some(about.preparation.clone())).await?;
+        let target = &about.preparation.target;
+        let figures = |z: &[f32], y: &[f32]| Metrics::of(&model.spec, &model.loss, z, y, target.scale());
+        let validation = figures(&validation_outputs, &data.validation.y);
+        let test = figures(&test_outputs, &data.test.y);
+        let baseline = Metrics::baseline(target, &settings.loss, &data.test.y);
+        let provenance = Provenance {
+            source: file_name(about.source),
+            origin: recorded(about.origin),
+            settings: settings.clone(),
+            rows: [&data.train, &data.validation, &data.test].map(|part| part.rows(data.targets)),
+            dropped: about.dropped,
+            epochs: outcome.epochs,
+            best_epoch: outcome.best_epoch.map(|epoch| epoch + 1),
+            validation,
+            test,
+            baseline,
+            folds: about.folds.iter().filter_map(|fold| fold.metrics).collect(),
+            residuals: calibration(&model, data, [&validation_outputs, &test_outputs], about.folds)?,
+        };
+        let folds = about.folds.iter().filter(|fold| fold.residuals.is_some()).map(|fold| fold.model.clone());
+        let model = model.with_provenance(&provenance).with_folds(&folds.collect::<Vec<_>>())?;
+        Ok(Self { model, validation_outputs, test_outputs, validation, test, baseline })
+    }
+}
+
+/// The errors that prediction intervals come from: those of the folds, else of the test rows, else of the validation rows.
+fn calibration(model: &Model, data: &Data, outputs: [&[f32]; 2], folds: &[Fold]) -> Result<Option<Residuals>> {
+    let of_folds: Option<Vec<_>> = folds.iter().map(|fold| fold.residuals.clone()).collect();
+    if let Some(groups) = of_folds.filter(|groups| !groups.is_empty()) {
+        return Ok(Some(Residuals { calibration: Calibration::Folds, groups }));
+    }
+    let [validation, test] = outputs;
+    let parts = [(Calibration::Test, test, &data.test), (Calibration::Validation, validation, &data.validation)];
+    for (calibration, z, part) in parts {
+        if let Some(group) = residuals(model, z, part)? {
+            return Ok(Some(Residuals { calibration, groups: vec![group] }));
+        }
+    }
+    Ok(None)
+}
+
+/// Where the rows come from, without the folders of files.
+fn recorded(origin: &Origin) -> Origin {
+    let mut origin = origin.clone();
+    for file in [&mut origin.validation_file, &mut origin.test_file] {
+        *file = file.as_deref().map(file_name);
+    }
+    origin
+}
+
+/// The last part of a path, or the whole of what ends in no name.
+fn file_name(path: &str) -> String {
+    let parts = path.split(['/', std::path::MAIN_SEPARATOR]).filter(|part| !part.is_empty() && *part != ".");
+    parts.last().filter(|part| *part != "..").unwrap_or(path).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::ResidualGroup;
+    use crate::loss::Loss;
+    use crate::nn::{Activation, Spec};
+    use crate::table::Target;
+    use crate::train::Examples;
+
+    /// y = 2 x in standardised units, for a target of scale 10.
+    fn doubled() -> Model {
+        let spec = Spec::mlp(1, &[], 1, Activation::identity());
+        let target = Target::Regression { name: "y".into(), mean: 5.0, scale: 10.0, min: 0.0, max: 9.0 };
+        let preparation = Preparation { features: Vec::new(), target };
+        Model::new(spec, Loss::mse(), vec![2.0, 0.0], Some(preparation))
+    }
+
+    #[test]
+    fn errors_come_from_the_folds_else_the_test_rows_else_the_validation_rows() {
+        let rows = |y: &[f32]| Examples { x: vec![0.0; y.len()], y: y.to_vec() };
+        let data = |test: &[f32]| Data {
+            inputs: 1,
+            targets: 1,
+            validation: rows(&[1.0]),
+            test: rows(test),
+            ..Data::default()
+        };
+        let model = doubled();
+        let sizes = |found: Residuals| {
+            (found.calibration, found.groups.iter().map(|group| group.sizes.clone()).collect::<Vec<_>>())
+        };
+        // |z - y| · 10 for z = 3 and y = 1, and for z = 2 and y = 2.5.
+        let found = calibration(&model, &data(&[2.5]), [&[3.0], &[2.0]], &[]).unwrap().unwrap();
+        assert_eq!(sizes(found), (Calibration::Test, vec![vec![5.0]]));
+        let found = calibration(&model, &data(&[]), [&[3.0], &[]], &[]).unwrap().unwrap();
+        assert_eq!(sizes(found), (Calibration::Validation, vec![vec![20.0]]));
+        let group = ResidualGroup::of(&[-1.5]);
+        let fold = Fold {
+            model: model.clone(),
+            outcome: Outcome { stop: crate::train::Stop::Epochs, epochs: 1, steps: 1, best_epoch: None },
+            rows: [1, 1, 1],
+            metrics: None,
+            baseline: None,
+            residuals: Some(group),
+        };
+        let found = calibration(&model, &data(&[2.5]), [&[3.0], &[2.0]], &[fold]).unwrap().unwrap();
+        assert_eq!(sizes(found), (Calibration::Folds, vec![vec![1.5]]));
+    }
+
+    #[test]
+    fn only_the_name_of_a_file_is_recorded() {
+        for (path, name) in [("a/b/wine.csv", "wine.csv"), ("wine.csv", "wine.csv"), ("-", "-"), ("a/..", "a/..")] {
+            assert_eq!(file_name(path), name);
+        }
+    }
+}
