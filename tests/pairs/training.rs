@@ -1,9 +1,8 @@
 //! Training of models with poles, its reports and its errors.
 
 use meromorph::Device;
-use meromorph::internal::kernels::mlp::PairLoss;
 use meromorph::io::{Choice, Header};
-use meromorph::loss::Loss;
+use meromorph::loss::{Loss, PairLoss};
 use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, Spec};
 use meromorph::readers::read_table;
 use meromorph::train::{

@@ -5,12 +5,14 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use super::Objective;
-use super::formula::{self, Sweep};
-use super::head_tile::{PairGradients, PairOutputs};
+use super::formula;
 use super::loss::{OutputGradients, Sums};
-use super::plan::{LayerOffsets, MlpShape, Plan, SLACK};
+use super::pairs::tile::{PairGradients, PairOutputs};
+use super::plan::{LayerOffsets, Plan, SLACK};
+use super::row_goal::RowGoal;
+use super::shape::MlpShape;
 use crate::kernels::product::{Left, Right, SumTarget, product};
+use crate::kernels::sweep::Sweep;
 use crate::program::{Curve, slices::Memory};
 use crate::simd::{each, load, store};
 use pulp::{Simd, WithSimd};
@@ -20,7 +22,7 @@ pub(super) struct Train<'a> {
     pub p: &'a MlpShape,
     pub plan: &'a Plan,
     pub activation: &'a Curve,
-    pub objective: &'a Objective,
+    pub goal: &'a RowGoal,
     /// The threshold of this step, for pairs.
     pub tau: f32,
     pub x: &'a [f32],
@@ -45,28 +47,28 @@ impl WithSimd for Train<'_> {
         }
         clear_gaps(p, partial);
         clear(plan, own);
-        let mut memory = Memory::take(Sweep::words(self.activation) + self.objective.register_words());
+        let mut memory = Memory::take(Sweep::words(self.activation) + self.goal.register_words());
         let (of_activation, of_loss) = memory.words().split_at_mut(Sweep::words(self.activation));
         let mut sweep = Sweep::new(self.activation, true, of_activation);
-        let mut registers = self.objective.registers(of_loss);
+        let mut registers = self.goal.registers(of_loss);
         let mut sums = Sums::default();
         for (t, rows) in self.rows.chunks(plan.tile).enumerate() {
             gather(plan, self.x, rows, own);
             descend(simd, plan, &mut sweep, Keeping::Slopes, rows.len(), self.shared, own);
             let (z, stride, work) = ends(plan, own, rows.len());
             let (y, weights, outputs) = (self.y, self.weights, plan.places()[plan.depth - 1].outputs);
-            sums.add(match (&p.head, self.objective) {
-                (Some(head), Objective::Pairs(loss)) => {
-                    let (tau, params) = (self.tau, self.params);
-                    simd.vectorize(PairGradients { head, loss: *loss, tau, z, stride, work, y, rows, params, partial })
+            sums.add(match (&p.pairs, self.goal) {
+                (Some(pairing), RowGoal::Pairs(rule)) => {
+                    let (rule, tau, params) = (*rule, self.tau, self.params);
+                    simd.vectorize(PairGradients { pairing, rule, tau, z, stride, work, y, rows, params, partial })
                 }
-                (_, Objective::Pairs(_)) => unreachable!("pairs come from a head"),
-                (_, Objective::Pointwise(curve)) => formula::grade(
+                (_, RowGoal::Pairs(_)) => unreachable!("the model makes no pairs"),
+                (_, RowGoal::Pointwise(curve)) => formula::grade(
                     curve,
                     &mut registers,
                     OutputGradients { z, stride, outputs, y, rows, weights, work },
                 ),
-                (_, Objective::CrossEntropy { smoothing }) => {
+                (_, RowGoal::CrossEntropy { smoothing }) => {
                     OutputGradients { z, stride, outputs, y, rows, weights, work }.cross_entropy(*smoothing)
                 }
             });
@@ -121,8 +123,8 @@ impl WithSimd for Predict<'_> {
             gather(plan, x, rows, own);
             descend(simd, plan, &mut sweep, Keeping::Values, rows.len(), self.shared, own);
             let (z, stride, work) = ends(plan, own, rows.len());
-            if let Some(head) = &p.head {
-                simd.vectorize(PairOutputs { head, z, stride, work, params: self.params, out });
+            if let Some(pairing) = &p.pairs {
+                simd.vectorize(PairOutputs { pairing, z, stride, work, params: self.params, out });
                 continue;
             }
             for (out, z) in out.chunks_mut(width).zip(z.chunks(stride)) {
