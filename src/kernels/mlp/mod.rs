@@ -6,6 +6,7 @@ pub(super) mod engine;
 mod formula;
 pub(super) mod fused;
 pub mod goals;
+mod layer;
 mod loss;
 mod model;
 mod pack;
