@@ -117,14 +117,14 @@ impl PairLoss {
     }
 
     /// The loss of a row for the fused step; `None` if there are terms over groups of rows.
-    pub fn rule(&self) -> Option<PairRule> {
+    pub(super) fn rule(&self) -> Option<PairRule> {
         let Self { implicit, gamma, is_detached, chordal, decoded, margin, sign, sign_within, tau, .. } = *self;
         let rule = PairRule { implicit, gamma, is_detached, chordal, decoded, margin, sign, sign_within, tau };
         self.is_by_row().then_some(rule)
     }
 
     /// Whether the loss is computed per row; terms over groups of rows are not.
-    fn is_by_row(&self) -> bool {
+    pub fn is_by_row(&self) -> bool {
         self.bottom == 0.0 && self.finite == 0.0 && self.coverage == 0.0
     }
 }
