@@ -9,7 +9,7 @@ use std::sync::Arc;
 use devices::devices;
 use meromorph::autograd::Var;
 use meromorph::device::{Halves, Label, Passes, Recompute, Summary};
-use meromorph::internal::kernels::halves;
+use meromorph::internal::kernels::cast;
 use meromorph::nn::{Activation, Spec};
 use meromorph::program::{Curve, expr};
 use meromorph::tensor::Tensor;
@@ -24,7 +24,7 @@ const ROWS: usize = 72;
 
 /// Results of all layers in 16 bits.
 fn passes(half: Half, is_merged: bool, recompute: Recompute) -> Passes {
-    let halves = halves::stored(half, |label| label.layer.starts_with("layers"));
+    let halves = cast::stored(half, |label| label.layer.starts_with("layers"));
     let halves = Halves { is_merged, ..halves };
     Passes { recompute, halves: Some(halves), ..Passes::default() }
 }

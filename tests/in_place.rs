@@ -6,7 +6,7 @@ mod noise;
 use devices::devices;
 use meromorph::autograd::Var;
 use meromorph::device::{Label, Passes, Recompute};
-use meromorph::internal::kernels::halves;
+use meromorph::internal::kernels::cast;
 use meromorph::nn::Activation;
 use meromorph::tensor::Tensor;
 use meromorph::train::Half;
@@ -104,7 +104,7 @@ fn a_result_takes_the_block_of_an_input_that_is_not_read_later() -> Result<()> {
 /// A product that keeps halves, and before it a launch that writes over its input.
 #[test]
 fn halves_and_launches_in_place_share_a_plan() -> Result<()> {
-    let halves = halves::stored(Half::F16, |label| &*label.layer == "layers.0");
+    let halves = cast::stored(Half::F16, |label| &*label.layer == "layers.0");
     let passes = Passes { halves: Some(halves), ..Passes::default() };
     let work: Work = |all| {
         let device = all.x.value().device().clone();

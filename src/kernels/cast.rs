@@ -3,7 +3,8 @@
 //! to ±65,504: WGSL does not define overflow, so check for it before the cast. Results of a plan that are stored in 16 bits ([`Half`]) are
 //! not clamped: what is too large becomes infinite, as a loss scale expects.
 
-use std::any::Any;
+pub(super) mod conversion;
+
 use std::rc::Rc;
 
 use bytemuck::{cast_slice, cast_slice_mut};
@@ -14,8 +15,10 @@ use super::evidence::{Numbers, case, within, words};
 use super::halves::Half;
 use super::pointwise::TILE;
 use super::{map, matmul};
-use crate::device::{Bound, Call, Case, Cost, Dispatch, Expected, Kernel, View, groups};
+use crate::device::{Bound, Call, Case, Cost, Dispatch, Expected, Halves, Kernel, Label, View, groups};
 use crate::params;
+pub use conversion::Conversion;
+use conversion::form;
 
 /// The `cast` kernel.
 pub static CAST: Kernel = Kernel {
@@ -37,61 +40,6 @@ params! {
     }
 }
 
-/// Source and target type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conversion {
-    /// f32 to u32.
-    FloatToWord,
-    /// u32 to f32.
-    WordToFloat,
-    /// f32 to packed f16.
-    FloatToHalf,
-    /// Packed f16 to f32.
-    HalfToFloat,
-    /// Bits, 32 per word, to 0 and 1.
-    BitToFloat,
-    /// A word to its number of 1 bits.
-    BitsToCount,
-    /// f32 to packed halves that may be infinite.
-    Pack(Half),
-    /// The same halves to f32.
-    Unpack(Half),
-}
-
-impl Conversion {
-    /// Types and conversion.
-    fn wgsl(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::FloatToWord => {
-                ("f32", "u32", "return select(u32(clamp(a[i], 0.0, 4294967040.0)), 4294967295u, a[i] >= 4294967296.0);")
-            }
-            // WGSL lets a conversion round either way; both halves are exact, and their sum is rounded to the nearest.
-            Self::WordToFloat => ("u32", "f32", "return f32(a[i] >> 16u) * 65536.0 + f32(a[i] & 0xffffu);"),
-            Self::FloatToHalf => (
-                "f32",
-                "u32",
-                "let last = params.count - 1u;
-    let pair = vec2<f32>(a[2u * i], select(0.0, a[min(2u * i + 1u, last)], 2u * i < last));
-    return pack2x16float(clamp(pair, vec2<f32>(-65504.0), vec2<f32>(65504.0)));",
-            ),
-            Self::HalfToFloat => (
-                "u32",
-                "f32",
-                "let pair = unpack2x16float(a[i / 2u]);\n    return select(pair.x, pair.y, i % 2u == 1u);",
-            ),
-            Self::BitToFloat => ("u32", "f32", "return f32((a[i / 32u] >> (i % 32u)) & 1u);"),
-            Self::BitsToCount => ("u32", "f32", "return f32(countOneBits(a[i]));"),
-            Self::Pack(_) => (
-                "f32",
-                "u32",
-                "let last = params.count - 1u;
-    return word_of(a[2u * i], select(0.0, a[min(2u * i + 1u, last)], 2u * i < last));",
-            ),
-            Self::Unpack(_) => ("u32", "f32", "return half_at(a[i / 2u], i);"),
-        }
-    }
-}
-
 /// `count` numbers of `a`, converted into `out`.
 pub fn dispatch(form: Conversion, count: u32, a: View, out: View) -> Dispatch {
     let (from, to, convert) = form.wgsl();
@@ -109,14 +57,20 @@ pub fn dispatch(form: Conversion, count: u32, a: View, out: View) -> Dispatch {
     }
 }
 
-fn form(dispatch: &Dispatch) -> Option<Conversion> {
-    let body: &dyn Any = &**dispatch.body.as_ref()?;
-    body.downcast_ref::<Variant<Conversion>>().map(|variant| variant.kind)
-}
-
-/// The format that a launch unpacks, if it does.
-pub(super) fn unpacked(dispatch: &Dispatch) -> Option<Half> {
-    if let Some(Conversion::Unpack(half)) = form(dispatch) { Some(half) } else { None }
+/// Stores the results of the launches whose label `takes` chooses in 16 bits.
+pub fn stored(half: Half, takes: impl Fn(&Label) -> bool + 'static) -> Halves {
+    let convert = |conversion: Conversion| {
+        move |from: View, to: View| {
+            let count = if matches!(conversion, Conversion::Pack(_)) { from.words } else { to.words };
+            dispatch(conversion, count as u32, from, to)
+        }
+    };
+    Halves {
+        takes: Rc::new(takes),
+        pack: Rc::new(convert(Conversion::Pack(half))),
+        unpack: Rc::new(convert(Conversion::Unpack(half))),
+        is_merged: true,
+    }
 }
 
 /// Lets a launch write the halves that are only packed from its result.

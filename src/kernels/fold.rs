@@ -5,10 +5,13 @@ use std::ops::Add;
 
 use super::common::{self, each};
 use super::evidence::{Numbers, case, within, words};
-use super::optimise::{Norm, TAIL};
+use super::optimise::limit::Norm;
+use super::optimise::sizes::TAIL;
 use crate::device::{Call, Case, Cost, Dispatch, Expected, Kernel, View};
 use crate::params;
 use crate::simd::widened;
+
+pub use super::optimise::sizes::LINE;
 
 /// The `fold` kernel: inputs partials [parts, total + tail], control; output sums, see [`words_of`].
 pub static FOLD: Kernel = Kernel {
@@ -36,8 +39,6 @@ params! {
     }
 }
 
-/// Words of a line.
-pub const LINE: usize = 64;
 /// Lanes of sums on the CPU.
 const LANES: usize = 16;
 /// Sizes whose squares are far from the smallest and the largest numbers.

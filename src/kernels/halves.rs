@@ -6,11 +6,7 @@ use bytemuck::{cast_slice, cast_slice_mut};
 use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 use half::{bf16, f16};
 
-use super::cast::{self, Conversion};
 use super::common;
-use std::rc::Rc;
-
-use crate::device::{Dispatch, Halves, Label, VIEW_WORDS, View};
 use crate::host::ThreadPool;
 
 /// A format of 16 bits for results of a plan.
@@ -169,40 +165,4 @@ impl Packed {
     pub(super) fn with_output(self, half: Half, output: usize) -> Option<Self> {
         self.with(half, OUTPUTS + output)
     }
-}
-
-/// Stores the results of the launches whose label `takes` chooses in 16 bits.
-pub fn stored(half: Half, takes: impl Fn(&Label) -> bool + 'static) -> Halves {
-    let convert = |conversion: Conversion| {
-        move |from: View, to: View| {
-            let count = if matches!(conversion, Conversion::Pack(_)) { from.words } else { to.words };
-            cast::dispatch(conversion, count as u32, from, to)
-        }
-    };
-    Halves {
-        takes: Rc::new(takes),
-        pack: Rc::new(convert(Conversion::Pack(half))),
-        unpack: Rc::new(convert(Conversion::Unpack(half))),
-        is_merged: true,
-    }
-}
-
-/// The inputs of a launch, and its packed bindings, if at `at` it reads the halves that `producer` unpacks.
-pub(super) fn reading(
-    producer: &Dispatch,
-    consumer: &Dispatch,
-    at: usize,
-    packed: Packed,
-) -> Option<(Vec<View>, Packed)> {
-    let half = cast::unpacked(producer)?;
-    let view = &consumer.inputs[at];
-    // Half of its offset is the offset of a view.
-    let is_aligned = view.offset.is_multiple_of(2 * VIEW_WORDS);
-    let whole = &producer.outputs[0];
-    let is_inside = whole.offset == 0 && view.offset + view.words <= whole.words;
-    let packed = packed.with_input(half, at).filter(|_| is_aligned && is_inside)?;
-    let mut inputs = consumer.inputs.clone();
-    let View { buffer, offset, .. } = producer.inputs[0].clone();
-    inputs[at] = View { buffer, offset: offset + view.offset / 2, words: view.words.div_ceil(2) };
-    Some((inputs, packed))
 }

@@ -6,8 +6,9 @@ use std::any::Any;
 use std::rc::Rc;
 use std::sync::Mutex;
 
+use super::cast::conversion::reading;
 use super::common;
-use super::halves::{self, Half};
+use super::halves::Half;
 use super::matmul;
 use super::pointwise::{Access, IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE, join_inputs, natural};
 use crate::device::{Call, Cost, Dispatch, Kernel, SharedBody, View, groups};
@@ -116,9 +117,10 @@ fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch>
         return None;
     }
     if std::ptr::eq(producer.kernel, &raw const matmul::MATMUL) {
-        return matmul::with_epilogue(producer, consumer, at);
+        let Params { dims, strides, .. } = consumer.params();
+        return matmul::with_epilogue(producer, consumer, (body(consumer), IterationSpace { dims, strides }), at);
     }
-    if let Some((inputs, packed)) = halves::reading(producer, consumer, at, body(consumer).packed) {
+    if let Some((inputs, packed)) = reading(producer, consumer, at, body(consumer).packed) {
         let body = Rc::new(Pointwise { packed, ..body(consumer).clone() });
         return Some(Dispatch { body: Some(body), inputs, ..consumer.clone() });
     }

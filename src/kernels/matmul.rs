@@ -17,9 +17,9 @@ use std::sync::Arc;
 
 use bytemuck::cast_slice_mut;
 
+use super::cast::conversion::reading;
 use super::common;
-use super::halves::{self, Half, Packed};
-use super::map;
+use super::halves::{Half, Packed};
 use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, access, join_inputs, natural};
 use crate::device::{self, Body, Call, Cost, Dispatch, Factor, Info, Kernel, Numbers, SharedBody, View};
 use crate::params;
@@ -146,7 +146,7 @@ impl Product {
 
 /// Reads the halves that a launch unpacks.
 fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
-    let (inputs, packed) = halves::reading(producer, consumer, at, body(consumer).packed())?;
+    let (inputs, packed) = reading(producer, consumer, at, body(consumer).packed())?;
     Some(Dispatch { body: Some(Rc::new(body(consumer).with_packed(packed)?)), inputs, ..consumer.clone() })
 }
 
@@ -235,18 +235,23 @@ fn launch(
     }
 }
 
-/// Makes a `map` that reads a product index by index its epilogue, after an existing one; called by the fusion rule of `map`.
-pub fn with_epilogue(product: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
+/// Makes a launch of a program over a space, which reads a product at `at` index by index, its epilogue, after an existing one; called by the
+/// fusion rule of `map`.
+pub(super) fn with_epilogue(
+    product: &Dispatch,
+    consumer: &Dispatch,
+    (outer, space): (&Pointwise, IterationSpace),
+    at: usize,
+) -> Option<Dispatch> {
     let mut params: Params = product.params();
-    let space: map::Params = consumer.params();
-    if product.outputs.len() > 1 || body(product).packed().is_any() || map::body(consumer).packed.is_any() {
+    if product.outputs.len() > 1 || body(product).packed().is_any() || outer.packed.is_any() {
         return None;
     }
-    let (inner, outer) = (&body(product).epilogue.pointwise, map::body(consumer));
+    let inner = &body(product).epilogue.pointwise;
     let made = &consumer.inputs[at].buffer;
     let reads: Vec<bool> = consumer.inputs.iter().map(|view| view.buffer.is(made)).collect();
     let is_natural = (0..reads.len()).all(|input| !reads[input] || space.strides[input] == natural(space.dims));
-    let is_same_space = space.count == params.batch * params.m * params.n
+    let is_same_space = space.len() == (params.batch * params.m * params.n) as usize
         && (space.dims == params.dims || inner.access.is_empty() && collapses(space.dims, params.dims));
     if !is_natural || !is_same_space {
         return None;

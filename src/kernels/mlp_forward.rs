@@ -1,8 +1,11 @@
 //! The forward pass of a whole perceptron in one launch: out[r] = W_last · act(… W_0 x[r] + b_0 …) + b_last, or the pairs
-//! of a projective head over these outputs, numerators first.
+//! made from these outputs, numerators first.
 
 use super::common;
-use super::mlp::{Choice, Fused, Params, engine};
+use super::mlp::engine;
+use super::mlp::fused::{Choice, Fused};
+use super::mlp::params::Params;
+use super::mlp::shape::MlpShape;
 use crate::device::{Call, Cost, Dispatch, Kernel, View};
 
 /// The `mlp_forward` kernel: inputs x, parameters (on the CPU perhaps packed, see `Mlp::packed`); outputs out, scratch.
@@ -40,6 +43,6 @@ fn run(mut call: Call<'_>) {
     let params: Params = call.params();
     let choice: &Choice = call.body();
     let (x, parameters, pool) = (call.floats(0), call.floats(1), call.pool);
-    let (shape, weights) = (engine::shape(&params, choice.head), (parameters, choice.is_packed));
+    let (shape, weights) = (MlpShape::of(&params, choice.pairs), (parameters, choice.is_packed));
     engine::forward(&shape, &choice.activation, x, weights, call.floats_mut(0), pool);
 }

@@ -1,7 +1,11 @@
 //! Gradient sums of one batch through a whole perceptron, in one launch: see `shaders/mlp_step.wgsl` for the formulas.
 
 use super::common;
-use super::mlp::{Choice, Fused, Objective, Params, engine};
+use super::mlp::engine;
+use super::mlp::fused::{Choice, Fused};
+use super::mlp::params::Params;
+use super::mlp::row_goal::RowGoal;
+use super::mlp::shape::MlpShape;
 use crate::device::{Call, Cost, Dispatch, Kernel, View};
 
 /// The `mlp_step` kernel: inputs x, y, order, parameters, class weights; outputs control, partials, scratch.
@@ -17,16 +21,16 @@ pub static MLP_STEP: Kernel = Kernel {
 };
 
 /// The launch of the step.
-pub fn dispatch(fused: &Fused, objective: Objective, inputs: [View; 5], outputs: [View; 3]) -> Dispatch {
+pub fn dispatch(fused: &Fused, goal: RowGoal, inputs: [View; 5], outputs: [View; 3]) -> Dispatch {
     let mut params = fused.params;
-    match &objective {
-        Objective::CrossEntropy { smoothing } => params.smoothing = *smoothing,
-        Objective::Pairs(pairs) => pairs.fill(&mut params),
-        Objective::Pointwise(_) => {}
+    match &goal {
+        RowGoal::CrossEntropy { smoothing } => params.smoothing = *smoothing,
+        RowGoal::Pairs(rule) => rule.fill(&mut params),
+        RowGoal::Pointwise(_) => {}
     }
     Dispatch {
         kernel: &MLP_STEP,
-        body: Some(fused.choice(Some(objective))),
+        body: Some(fused.choice(Some(goal))),
         params: params.words(),
         inputs: inputs.into(),
         outputs: outputs.into(),
@@ -53,13 +57,13 @@ fn run(call: Call<'_>) {
     let inputs = [0, 1, 3, 4].map(|at| call.floats(at));
     let order = call.inputs[2];
     let [control, partials, scratch] = call.outputs else { unreachable!("the step has three outputs") };
-    let objective = choice.objective.as_ref().expect("a training step has an objective");
+    let goal = choice.goal.as_ref().expect("a training step has an objective");
     let [x, y, parameters, weights] = inputs;
     let draw = engine::Draw { seed: [params.seed_low, params.seed_high], stream: params.stream };
     engine::step(
-        &engine::shape(&params, choice.head),
+        &MlpShape::of(&params, choice.pairs),
         &choice.activation,
-        (objective, draw),
+        (goal, draw),
         engine::Batch { x, y, order, weights },
         parameters,
         control,

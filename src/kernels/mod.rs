@@ -28,6 +28,7 @@ pub mod reduce;
 pub mod scatter;
 pub mod softmax;
 pub mod strict;
+mod sweep;
 pub mod tensor_norms;
 mod update;
 

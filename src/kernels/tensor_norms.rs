@@ -2,8 +2,8 @@
 
 use super::common;
 use super::evidence::{Numbers, case, within, words};
-use super::fold::{Figure, LINE};
-use super::optimise::{LINE_WORDS, Sizes, TAIL, lines_at};
+use super::fold::Figure;
+use super::optimise::sizes::{LINE, LINE_WORDS, Sizes, TAIL, lines_at};
 use crate::device::{Call, Case, Cost, Dispatch, Expected, Kernel, View};
 use crate::params;
 

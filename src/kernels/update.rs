@@ -1,20 +1,16 @@
 //! The CPU path of `optimise`: g = sum over parts of the partial gradients / weight sum, as far as limits admit it, then the rule's program for each
 //! parameter, and the batch loss into the report.
-#![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
-#![allow(
-    clippy::inline_always,
-    reason = "generic over the instruction set: must land inside the function that enables it"
-)]
+#![allow(unsafe_code, reason = "pieces write disjoint ranges of one slice")]
 
 use std::ops::Range;
 
-use pulp::{Simd, WithSimd};
-
-use super::fold::{Figure, LINE};
-use super::optimise::{FROZEN, LINE_WORDS, Limit, RATES, Rule, SCALE_AT, STATE, Sizes, TAIL, UpdateState, lines_at};
+use super::fold::Figure;
+use super::optimise::limit::{Limit, SCALE_AT, STATE, UpdateState};
+use super::optimise::piece::ParameterPiece;
+use super::optimise::rule::Rule;
+use super::optimise::sizes::{FROZEN, LINE, LINE_WORDS, RATES, Sizes, TAIL, lines_at};
 use crate::host::{Disjoint, ThreadPool};
 use crate::program::slices::{Memory, Registers, Source, WIDTH};
-use crate::simd::{dispatch, load, store};
 
 /// Updates params [total] and moments by one step; report[cursor] = loss of the batch (0 if the weight sum is 0); advances control.
 pub(super) fn optimise(
@@ -91,7 +87,7 @@ pub(super) fn optimise(
                 ParameterPiece { mean, largest, partials: &partials[range.start..], stride, parts, params, m, v, a };
             match &rule.by_hand {
                 Some(by_hand) if largest.is_none() && !rule.has_mean() => by_hand(*rates, piece),
-                _ => piece.run(rule, *rates),
+                _ => run(piece, rule, *rates),
             }
         }
     });
@@ -154,108 +150,48 @@ impl Runs<'_> {
     }
 }
 
-/// One piece of the parameters, their moments, and the partial gradients, whose sum times `mean` is g.
-pub struct ParameterPiece<'a> {
-    mean: f32,
-    largest: Option<f32>,
-    partials: &'a [f32],
-    stride: usize,
-    parts: usize,
-    params: &'a mut [f32],
-    /// Empty if the rule has none, as the next two.
-    m: &'a mut [f32],
-    v: &'a mut [f32],
-    a: &'a mut [f32],
-}
-
-impl ParameterPiece<'_> {
-    /// Runs the rule's program over the piece.
-    fn run(self, rule: &Rule, rates: [f32; RATES]) {
-        let Self { mean, largest, partials, stride, parts, params, m, v, a } = self;
-        let program = &rule.program;
-        let mut memory = Memory::take(Registers::<f32>::words(program));
-        let mut registers = Registers::new(program, memory.words());
-        let rates = rates.map(|rate| [rate; WIDTH]);
-        let mut gradient = [0.0; WIDTH];
-        let zeros = [0.0; WIDTH];
-        for start in (0..params.len()).step_by(WIDTH) {
-            let count = WIDTH.min(params.len() - start);
-            let range = start..start + count;
-            let gradient = &mut gradient[..count];
-            gradient.copy_from_slice(&partials[range.clone()]);
-            for part in 1..parts {
-                gradient.iter_mut().zip(&partials[part * stride + start..]).for_each(|(sum, g)| *sum += g);
-            }
+/// Runs the rule's program over a piece.
+fn run(piece: ParameterPiece<'_>, rule: &Rule, rates: [f32; RATES]) {
+    let ParameterPiece { mean, largest, partials, stride, parts, params, m, v, a } = piece;
+    let program = &rule.program;
+    let mut memory = Memory::take(Registers::<f32>::words(program));
+    let mut registers = Registers::new(program, memory.words());
+    let rates = rates.map(|rate| [rate; WIDTH]);
+    let mut gradient = [0.0; WIDTH];
+    let zeros = [0.0; WIDTH];
+    for start in (0..params.len()).step_by(WIDTH) {
+        let count = WIDTH.min(params.len() - start);
+        let range = start..start + count;
+        let gradient = &mut gradient[..count];
+        gradient.copy_from_slice(&partials[range.clone()]);
+        for part in 1..parts {
+            gradient.iter_mut().zip(&partials[part * stride + start..]).for_each(|(sum, g)| *sum += g);
+        }
+        for g in gradient.iter_mut() {
+            *g *= mean;
+        }
+        if let Some(largest) = largest {
             for g in gradient.iter_mut() {
-                *g *= mean;
-            }
-            if let Some(largest) = largest {
-                for g in gradient.iter_mut() {
-                    *g = g.clamp(-largest, largest);
-                }
-            }
-            let kept = |array: &[f32]| if array.is_empty() { 0..0 } else { range.clone() };
-            let [of_m, of_v, of_a] = [kept(m), kept(v), kept(a)];
-            let state = [&mut params[range.clone()], &mut m[of_m], &mut v[of_v], &mut a[of_a]];
-            let source = |at: usize| {
-                Source::Slice(match at {
-                    0 => &*gradient,
-                    1..=4 if state[at - 1].is_empty() => &zeros[..count],
-                    1..=4 => &*state[at - 1],
-                    _ => &rates[at - 5],
-                })
-            };
-            program.evaluate(count, &mut registers, &source);
-            for (at, state) in state.into_iter().enumerate() {
-                if let Some(new) = program.computed(at, count, &registers) {
-                    state.copy_from_slice(new);
-                } else if rule.is_gradient(at) {
-                    state.copy_from_slice(gradient);
-                }
+                *g = g.clamp(-largest, largest);
             }
         }
-    }
-
-    /// Runs an update written by hand over the piece.
-    pub fn follow(self, rule: impl ByHandUpdate) {
-        dispatch(Following { piece: self, rule });
-    }
-}
-
-/// An update written by hand: the new [p, m, v] for the mean gradient g.
-pub trait ByHandUpdate: Copy {
-    /// One vector of each.
-    fn apply<S: Simd>(self, simd: S, g: S::f32s, state: [S::f32s; 3]) -> [S::f32s; 3];
-}
-
-struct Following<'a, F> {
-    piece: ParameterPiece<'a>,
-    rule: F,
-}
-
-impl<F: ByHandUpdate> WithSimd for Following<'_, F> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let ParameterPiece { mean, partials, stride, parts, params, m, v, .. } = self.piece;
-        let len = params.len();
-        assert!(len.is_multiple_of(LINE) && m.len() == len && v.len() == len);
-        assert!(len == 0 || partials.len() >= (parts - 1) * stride + len);
-        let (p, m, v) = (params.as_mut_ptr(), m.as_mut_ptr(), v.as_mut_ptr());
-        let mean = simd.splat_f32s(mean);
-        for i in (0..len).step_by(S::F32_LANES) {
-            // SAFETY: i + lanes <= len by the assertions.
-            unsafe {
-                let mut g = load::<S>(partials.as_ptr().add(i));
-                for part in 1..parts {
-                    g = simd.add_f32s(g, load::<S>(partials.as_ptr().add(part * stride + i)));
-                }
-                let state = [load::<S>(p.add(i)), load::<S>(m.add(i)), load::<S>(v.add(i))];
-                let [new_p, new_m, new_v] = self.rule.apply(simd, simd.mul_f32s(g, mean), state);
-                store::<S>(p.add(i), new_p);
-                store::<S>(m.add(i), new_m);
-                store::<S>(v.add(i), new_v);
+        let kept = |array: &[f32]| if array.is_empty() { 0..0 } else { range.clone() };
+        let [of_m, of_v, of_a] = [kept(m), kept(v), kept(a)];
+        let state = [&mut params[range.clone()], &mut m[of_m], &mut v[of_v], &mut a[of_a]];
+        let source = |at: usize| {
+            Source::Slice(match at {
+                0 => &*gradient,
+                1..=4 if state[at - 1].is_empty() => &zeros[..count],
+                1..=4 => &*state[at - 1],
+                _ => &rates[at - 5],
+            })
+        };
+        program.evaluate(count, &mut registers, &source);
+        for (at, state) in state.into_iter().enumerate() {
+            if let Some(new) = program.computed(at, count, &registers) {
+                state.copy_from_slice(new);
+            } else if rule.is_gradient(at) {
+                state.copy_from_slice(gradient);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{ALL, Loss, Target};
 use crate::device::Case;
-use crate::kernels::mlp::Objective;
+use crate::kernels::mlp::RowGoal;
 use crate::kernels::mlp::cases::step_of_loss;
 use crate::kernels::mlp::goals::Pointwise;
 use crate::program::constants::Values;
@@ -12,7 +12,7 @@ use crate::program::constants::Values;
 /// Cases of `mlp_step`.
 pub fn of_step() -> Vec<Case> {
     let case = |(at, built_in): (usize, &&'static super::BuiltIn)| {
-        let Some(Objective::Pointwise(curve)) = Loss::built_in(built_in).objective() else {
+        let Some(RowGoal::Pointwise(curve)) = Loss::built_in(built_in).objective() else {
             unreachable!("a built-in loss is pointwise")
         };
         let (constants, oracle) = (Values::new(built_in.constants), built_in.oracle);

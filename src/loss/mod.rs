@@ -6,6 +6,7 @@ pub mod cases;
 pub mod gaussian;
 pub mod kl;
 mod link;
+mod pair_loss;
 pub mod pairs;
 
 use std::sync::Arc;
@@ -13,8 +14,7 @@ use std::sync::Arc;
 use crate::autograd::Var;
 use crate::error::{Error, Result, unknown_name};
 use crate::json::{self, Json, Record};
-use crate::kernels::mlp::Objective;
-pub use crate::kernels::mlp::PairLoss;
+use crate::kernels::mlp::RowGoal;
 use crate::ops;
 use crate::program::constants::{Constant, Values, not_for};
 use crate::program::curve::ByHand;
@@ -22,6 +22,7 @@ use crate::program::parse::{is_name, parse};
 use crate::program::{Curve, Expr, Program};
 use crate::tensor::Tensor;
 pub use link::Link;
+pub use pair_loss::PairLoss;
 
 // To add one: add a file with its formula, and its name here.
 crate::built_ins! { LOSS: BuiltIn; mse, mae, huber, log_cosh, quantile, poisson, bce, focal, hinge }
@@ -257,12 +258,12 @@ impl Loss {
     }
 
     /// The loss for the fused step, if that takes it.
-    pub fn objective(&self) -> Option<Objective> {
+    pub fn objective(&self) -> Option<RowGoal> {
         match self {
-            Self::Pointwise(loss) => Some(Objective::Pointwise(loss.curve.clone())),
-            Self::CrossEntropy { smoothing } => Some(Objective::CrossEntropy { smoothing: *smoothing }),
+            Self::Pointwise(loss) => Some(RowGoal::Pointwise(loss.curve.clone())),
+            Self::CrossEntropy { smoothing } => Some(RowGoal::CrossEntropy { smoothing: *smoothing }),
             Self::Gaussian | Self::KullbackLeibler => None,
-            Self::Pairs(loss) => Some(Objective::Pairs(*loss)),
+            Self::Pairs(loss) => loss.rule().map(RowGoal::Pairs),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Pair losses, in ops. Formulas from ZeroProofML 0.6 (MIT). All tensors are [rows, outputs] unless said otherwise.
 
+use super::PairLoss;
 use crate::autograd::Var;
-use crate::kernels::mlp::PairLoss;
 use crate::ops;
 use crate::program::Expr;
 use crate::program::expr::{abs, clamp, eq, ge, le, max, ne, relu, select, sigmoid, sqrt, square};

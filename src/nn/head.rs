@@ -1,13 +1,15 @@
 //! Projective heads: the last layer of a model that may divide by zero. It computes a numerator P and a denominator Q per
 //! output from features and does not divide; y = P / Q is decoded once, at inference, if Q is not too near 0.
 
+pub(crate) mod cases;
+
 use crate::error::{Error, Result};
-use crate::kernels::mlp;
-pub use crate::kernels::mlp::{Denominators, HeadForm, PairNormalization};
+use crate::kernels::mlp::{PairForm, PairScaling, Pairing};
 pub use crate::kernels::rational::Basis;
 use crate::kernels::rational::MAX_DEGREE;
 pub use crate::kernels::strict::{Decoding, Threshold};
 use crate::record;
+pub use crate::scm::PairNormalization;
 
 /// The last layer: from features to pairs, [rows, 2 · outputs], numerators first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,6 +31,42 @@ pub struct Head {
 }
 
 record! { Head { outputs, form, denominators, anchor, floor, gauge, decoding } }
+
+/// How features become a numerator and a denominator.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum HeadForm {
+    /// P = a, Q = b, straight from the features.
+    Linear,
+    /// P = Σ w_k φ_k(a), Q = Σ v_k φ_k(b) with the head's own coefficients.
+    Rational {
+        /// Degree of P.
+        numerator: usize,
+        /// Degree of Q.
+        denominator: usize,
+        /// The φ.
+        basis: Basis,
+    },
+    /// P = a, Q = 1: for a model whose poles come from its rational layers. The fused kernels do not support it.
+    Value,
+    /// P = cos(scale · a), Q = sin(scale · a): of length 1 by construction.
+    Angular {
+        /// Radians per unit of the feature.
+        scale: f32,
+    },
+}
+
+record! { enum HeadForm { Linear, Rational { numerator, denominator, basis }, Value, Angular { scale } } }
+
+/// Number of denominators per row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denominators {
+    /// One for all outputs, so they share their poles.
+    Shared,
+    /// One for each output.
+    Each,
+}
+
+record! { enum Denominators { Shared, Each } }
 
 impl Head {
     /// Cubic over quadratic with one denominator per row, anchored at 1.
@@ -73,10 +111,31 @@ impl Head {
         }
     }
 
-    /// The head for the fused kernels; `coefficients` are the first words of the coefficients of numerators and of denominators.
-    pub(super) fn fused(&self, coefficients: [usize; 2]) -> mlp::Head {
-        let Self { outputs, form, denominators, anchor, floor, gauge, .. } = *self;
-        mlp::Head { outputs, form, denominators, anchor, floor, normalization: gauge, coefficients }
+    /// How the fused kernels make the pairs, or `None` if they do not; `coefficients` are the first words of the coefficients of numerators and of
+    /// denominators.
+    pub(super) fn pairing(&self, coefficients: [usize; 2]) -> Option<Pairing> {
+        let form = match self.form {
+            HeadForm::Linear => PairForm::Linear,
+            HeadForm::Rational { numerator, denominator, basis } => {
+                PairForm::Rational { numerator, denominator, basis }
+            }
+            HeadForm::Angular { scale } => PairForm::Angular { scale },
+            HeadForm::Value => return None,
+        };
+        let scaling = match self.gauge {
+            PairNormalization::Free => PairScaling::Free,
+            PairNormalization::Unit => PairScaling::Detached,
+            PairNormalization::UnitAttached => PairScaling::Attached,
+        };
+        Some(Pairing {
+            outputs: self.outputs,
+            form,
+            is_shared: self.denominators == Denominators::Shared,
+            shift: self.floor.unwrap_or(0.0) + self.anchor,
+            is_positive: self.floor.is_some(),
+            scaling,
+            coefficients,
+        })
     }
 
     /// Whether any pair of this head can count as ⊥: a floor above the threshold excludes it.

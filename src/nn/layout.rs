@@ -155,10 +155,8 @@ impl Mlp {
         let layers = widths.iter().zip(pairs.chunks(2)).map(linear).collect();
         let mlp = Self::new(activation.curve().clone(), layers, layout.total)?;
         let Some(head) = spec.head() else { return Some(mlp) };
-        if head.form == HeadForm::Value {
-            return None;
-        }
         let degrees = if let HeadForm::Rational { numerator, .. } = head.form { [0, numerator + 1] } else { [0; 2] };
-        Some(mlp.with_head(head.fused(degrees.map(|at| coefficients.get(at).map_or(0, |first| first.offset)))))
+        let first_words = degrees.map(|at| coefficients.get(at).map_or(0, |first| first.offset));
+        Some(mlp.with_pairs(head.pairing(first_words)?))
     }
 }

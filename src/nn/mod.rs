@@ -2,7 +2,7 @@
 
 pub mod activation;
 mod forward;
-mod head;
+pub(crate) mod head;
 mod init;
 mod layout;
 mod spec;

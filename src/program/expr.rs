@@ -4,9 +4,9 @@
 use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
+use super::instruction::Instruction;
 pub use super::op::functions::*;
 use super::op::{self, ScalarOp};
-use super::{Instruction, Program};
 
 /// A value inside the program being built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +40,9 @@ impl Building {
         &self.inputs
     }
 
-    pub(crate) fn finish(self, results: &[Expr]) -> Program {
-        let Self { outer, inputs } = self;
-        let results = results.iter().map(|result| result.0).collect();
-        Program { inputs: inputs.len(), code: CODE.replace(outer), results }.pruned()
+    /// The code, and the instructions whose values are the results.
+    pub(crate) fn finish(self, results: &[Expr]) -> (Vec<Instruction>, Vec<u16>) {
+        (CODE.replace(self.outer), results.iter().map(|result| result.0).collect())
     }
 }
 

@@ -2,7 +2,7 @@
 //! text; vector functions for the CPU in f32 and f64, if any, are in brackets, and the masked form follows `in`. Partial derivatives are
 //! written in operations, so programs differentiate to programs, to any order.
 
-use super::Expr;
+use super::expr::Expr;
 use super::masked::{self, MaskedForm};
 use crate::simd::{double, vector};
 

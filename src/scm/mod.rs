@@ -15,7 +15,7 @@ mod total;
 pub use layers::{Moments, norm, rational, softmax, standardize, with_gradient_policy};
 pub use linear::{add_rows, linear, matmul, round_to_half, take_rows};
 pub use pointwise::*;
-pub use projective::Pair;
+pub use projective::{Pair, PairNormalization};
 pub use reduce::{BottomRule, mean, prod, sum};
 pub use total::fused;
 

@@ -4,10 +4,23 @@
 
 use super::{Masked, fused};
 use crate::autograd::Var;
-use crate::kernels::mlp::PairNormalization;
 use crate::ops;
 use crate::program::Expr;
 use crate::program::expr::{abs, gt, le, max, select, sqrt, square};
+use crate::record;
+
+/// Normalisation of pairs: which of the pairs (kP, kQ) that mean the same value the loss sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairNormalization {
+    /// The pair, unchanged.
+    Free,
+    /// Divided by √(P² + Q²), which gradients treat as a constant.
+    Unit,
+    /// Divided by √(P² + Q²), through which gradients flow.
+    UnitAttached,
+}
+
+record! { enum PairNormalization { Free, Unit, UnitAttached } }
 
 /// Numerators and denominators of one shape.
 #[derive(Clone)]

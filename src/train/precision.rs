@@ -7,7 +7,8 @@ use super::layers::{Layers, OPS};
 use crate::device::{Halves, Info, Label};
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::kernels::halves::{self, Half};
+use crate::kernels::cast;
+use crate::kernels::halves::Half;
 use crate::kernels::optimise;
 use crate::model::Network;
 use crate::optim::Motion;
@@ -177,7 +178,7 @@ impl MixedPrecision {
             let is_plain = kind.is_none_or(|kind| KINDS.contains(&kind)) && OPS.contains(&label.op);
             is_plain || layers.has(&keep_half, label)
         };
-        Ok(halves::stored(format, takes))
+        Ok(cast::stored(format, takes))
     }
 
     /// The factor of the loss, as the update has it.

@@ -46,7 +46,7 @@ impl Setup<'_> {
         if settings.step != Some(StepKind::Fused) || taken.is_some() {
             return Ok(taken);
         }
-        if widest.is_none() {
+        if widest.is_none() && !matches!(settings.loss, Loss::Pairs(_)) {
             let name = settings.loss.text();
             return Err(Error::usage(format!(
                 "train: step: the fused step does not take loss \"{name}\": expected the recorded step"

@@ -1,8 +1,7 @@
 //! Curricula: loss weights that move or follow the coverage, rows sampled by their distance to poles.
 
 use meromorph::Device;
-use meromorph::internal::kernels::mlp::PairLoss;
-use meromorph::loss::Loss;
+use meromorph::loss::{Loss, PairLoss};
 use meromorph::nn::{Activation, Head, Spec};
 use meromorph::optim::{Optimizer, Schedule, ScheduleShape};
 use meromorph::train::{

@@ -1,8 +1,7 @@
 //! Heads, rational layers, masked norm and softmax, and their gradient policies.
 
 use meromorph::autograd::Var;
-use meromorph::internal::kernels::mlp::PairLoss;
-use meromorph::loss::Loss;
+use meromorph::loss::{Loss, PairLoss};
 use meromorph::model::Model;
 use meromorph::nn::{
     Basis, Decoding, Denominators, Head, HeadForm, Init, Layer, Layout, PairNormalization, Pass, RationalLayer, Spec,

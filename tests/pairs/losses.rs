@@ -1,8 +1,7 @@
 //! Pair losses compared with their formulas.
 
 use meromorph::autograd::Var;
-use meromorph::internal::kernels::mlp::PairLoss;
-use meromorph::loss::pairs;
+use meromorph::loss::{PairLoss, pairs};
 use meromorph::{Device, ops};
 
 use super::{column, near, numbers};

@@ -1,8 +1,7 @@
 //! Masked norm and softmax as layers of a model: propagation of ⊥, running statistics, and prediction.
 
 use meromorph::autograd::Var;
-use meromorph::internal::kernels::mlp::PairLoss;
-use meromorph::loss::Loss;
+use meromorph::loss::{Loss, PairLoss};
 use meromorph::model::Model;
 use meromorph::nn::{
     Activation, Head, Init, Layer, Layout, Pass, Policy, RationalLayer, Registry, Spec, forward, learn,

@@ -3,8 +3,7 @@
 use meromorph::Device;
 use meromorph::files::Header;
 use meromorph::files::read_table;
-use meromorph::internal::kernels::mlp::PairLoss;
-use meromorph::loss::Loss;
+use meromorph::loss::{Loss, PairLoss};
 use meromorph::model::{Model, Prediction};
 use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, Spec};
 use meromorph::run::TrainOptions;

@@ -20,7 +20,8 @@ use super::{Answer, Failure};
 use meromorph::autograd::Var;
 use meromorph::device::Passes;
 use meromorph::internal::host;
-use meromorph::internal::kernels::halves::{self, Half};
+use meromorph::internal::kernels::cast;
+use meromorph::internal::kernels::halves::Half;
 use meromorph::loss::{Loss, PairLoss, Target};
 use meromorph::nn::{Layer, Spec};
 use meromorph::report::{duration, facts, figure, scaled_count};
@@ -275,7 +276,7 @@ fn product_times(device: &Device, a: &Var, b: &Var, args: &Matmul) -> Result<[f6
             });
         }
     };
-    let passes = Passes { halves: Some(halves::stored(half, |_| true)), ..Passes::default() };
+    let passes = Passes { halves: Some(cast::stored(half, |_| true)), ..Passes::default() };
     let work = || {
         let [a, b] = [a, b].map(|factor| ops::fused(&[factor], |v| v[0] * 0.5));
         Ok(ops::matmul(&a, &b))

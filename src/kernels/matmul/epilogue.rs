@@ -10,8 +10,8 @@ use super::cpu::Ends;
 use crate::device::Body;
 use crate::host::Disjoint;
 use crate::kernels::halves::Packed;
-use crate::kernels::mlp::Sweep;
 use crate::kernels::pointwise::{Access, IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE, access};
+use crate::kernels::sweep::Sweep;
 use crate::program::slices::Memory;
 use crate::program::{Curve, Instruction, Program, op};
 

@@ -1,14 +1,19 @@
 //! Cases of the perceptron's kernels, and their oracle: the formulas in f64, one row at a time. The formulas here are examples; every
-//! built-in activation and loss has its own cases, which are also built here.
+//! built-in activation and loss, and every form of head, has its own cases, which are also built here.
 
+use super::fused::Fused;
 use super::goals::{Function, Goal, Pointwise, grade, slope};
-use super::{Fused, Layer, Mlp, Precision, forward, head_cases, step};
+use super::model::Mlp;
+use super::params::Layer;
+use super::scratch::Precision;
 use crate::device::{Bound, Case, Execution, Expected, Geometry, Info, Tiles};
 use crate::kernels::evidence::{Numbers, case, device, within, words};
+use crate::kernels::mlp_forward::dispatch as forward;
+use crate::kernels::mlp_step::dispatch as step;
 use crate::kernels::oracle::wide;
 
-/// A model, a batch and an objective.
-pub(super) struct Example {
+/// A model, a batch and a goal.
+pub(crate) struct Example {
     pub sizes: &'static [u32],
     pub activation: Function,
     pub goal: Goal,
@@ -72,11 +77,11 @@ pub fn of_step() -> Vec<Case> {
     let panels = for_panels().chain([long]).map(|example| step_case(&example, Tiles::PerInvocation));
     let plain = examples().into_iter().map(|example| step_case(&example, Tiles::ManySmall)).chain(coarse).chain(panels);
     let plain = plain.chain(geometries()).chain([on_cpu(step_case(&beyond_gpus(), Tiles::ManySmall))]);
-    plain.chain(head_cases::of_step()).collect()
+    plain.collect()
 }
 
 /// Workgroup memory that every GPU and browser has.
-pub(super) const LEAST_WORKGROUP_BYTES: u32 = 16 << 10;
+pub(crate) const LEAST_WORKGROUP_BYTES: u32 = 16 << 10;
 
 /// Every split of the batch that a search may try, with two parts. Models that are held fit the least workgroup memory.
 fn geometries() -> impl Iterator<Item = Case> {
@@ -100,11 +105,7 @@ pub fn of_forward() -> Vec<Case> {
         examples().into_iter().map(|example| forward_case(&example, Tiles::ManySmall)).chain(coarse).chain(panels);
     let halves =
         examples().into_iter().step_by(2).flat_map(|example| [false, true].map(|is_type| half_case(&example, is_type)));
-    plain
-        .chain(halves)
-        .chain([on_cpu(forward_case(&beyond_gpus(), Tiles::ManySmall))])
-        .chain(head_cases::of_forward())
-        .collect()
+    plain.chain(halves).chain([on_cpu(forward_case(&beyond_gpus(), Tiles::ManySmall))]).collect()
 }
 
 fn on_cpu(case: Case) -> Case {
@@ -123,9 +124,9 @@ fn for_panels() -> impl Iterator<Item = Example> {
 }
 
 /// The absolute part covers sums that cancel: their error follows the size of the summands.
-pub(super) const STEP_BOUND: Bound = within(2e-5, 2e-5);
+pub(crate) const STEP_BOUND: Bound = within(2e-5, 2e-5);
 
-pub(super) fn model(example: &Example) -> (Mlp, Vec<Layer>, usize) {
+pub(crate) fn model(example: &Example) -> (Mlp, Vec<Layer>, usize) {
     let mut total = 0;
     let mut place = |count: u32| {
         let at = total;
@@ -144,7 +145,7 @@ pub(super) fn model(example: &Example) -> (Mlp, Vec<Layer>, usize) {
     (mlp, layers, total as usize)
 }
 
-pub(super) fn parameters(layers: &[Layer], total: usize, numbers: &mut Numbers) -> Vec<f32> {
+pub(crate) fn parameters(layers: &[Layer], total: usize, numbers: &mut Numbers) -> Vec<f32> {
     let mut flat = vec![0.0; total];
     for layer in layers {
         let scale = 1.0 / (layer.inputs as f32).sqrt();
@@ -215,7 +216,7 @@ fn step_on(info: &Info, geometry: Geometry, example: &Example, name: String) -> 
     let given = vec![words(&x), words(&y), order, words(&flat), words(&weights)];
     let mut made = case(name, STEP_BOUND, given, expected, |given, out| {
         let [x, y, order, flat, weights] = [0, 1, 2, 3, 4].map(|at: usize| given[at].clone());
-        step(&fused, example.goal.objective(), [x, y, order, flat, weights], [0, 1, 2].map(|at: usize| out[at].clone()))
+        step(&fused, example.goal.goal(), [x, y, order, flat, weights], [0, 1, 2].map(|at: usize| out[at].clone()))
     });
     made.outputs[0] = vec![8, cursor, 0, 0];
     // The kernel does not write the padding between tensors.
@@ -252,7 +253,7 @@ fn predicting(example: &Example, name: String, info: &Info, precision: Precision
 }
 
 /// A perceptron in f64, and the gradient sums of the rows so far.
-pub(super) struct Oracle<'a> {
+pub(crate) struct Oracle<'a> {
     example: &'a Example,
     layers: &'a [Layer],
     pub flat: Vec<f64>,
@@ -266,7 +267,7 @@ pub(super) struct Oracle<'a> {
 }
 
 impl<'a> Oracle<'a> {
-    pub(super) fn new(example: &'a Example, layers: &'a [Layer], flat: &[f32]) -> Self {
+    pub(crate) fn new(example: &'a Example, layers: &'a [Layer], flat: &[f32]) -> Self {
         let gradient = vec![0.0; flat.len()];
         Self {
             example,
@@ -280,7 +281,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    pub(super) fn predict(&mut self, x: &[f32]) -> Vec<f64> {
+    pub(crate) fn predict(&mut self, x: &[f32]) -> Vec<f64> {
         self.values = vec![wide(x)];
         self.slopes.clear();
         for (at, layer) in self.layers.iter().enumerate() {
@@ -306,7 +307,7 @@ impl<'a> Oracle<'a> {
     }
 
     /// Adds the gradients of the last predicted row; `d` is the gradient by its z.
-    pub(super) fn walk_back(&mut self, mut d: Vec<f64>) {
+    pub(crate) fn walk_back(&mut self, mut d: Vec<f64>) {
         for at in (0..self.layers.len()).rev() {
             let (layer, a) = (&self.layers[at], &self.values[at]);
             let mut below = vec![0.0; a.len()];

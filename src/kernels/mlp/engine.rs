@@ -9,20 +9,14 @@
 )]
 
 use super::pack::Pack;
-use super::plan::{Layer, MlpShape, Plan, TILE};
+use super::plan::{Plan, TILE};
+use super::row_goal::RowGoal;
+use super::shape::{MlpShape, PAD};
 use super::tile::{Predict, Train};
-use super::{Head, Objective, Params, plan};
 use crate::host::{Disjoint, ThreadPool};
 use crate::kernels::random;
 use crate::program::{Curve, slices::Memory};
 use crate::simd::dispatch;
-
-/// The shape of the engine from the uniform and the head.
-pub(crate) fn shape(params: &Params, head: Option<Head>) -> MlpShape {
-    let layers = params.layers.map(|[inputs, outputs, weight, bias]| Layer { inputs, outputs, weight, bias });
-    let Params { rows, batch, steps, parts, inputs, outputs, targets, total, depth, .. } = *params;
-    MlpShape { rows, batch, steps, parts, inputs, outputs, targets, total, depth, layers, head }
-}
 
 /// The training rows and their order.
 #[derive(Clone, Copy)]
@@ -46,10 +40,10 @@ pub(crate) struct Draw {
 
 impl Draw {
     /// The threshold of the step with this number.
-    fn threshold(self, objective: &Objective, step: u32) -> f32 {
-        let Objective::Pairs(pairs) = objective else { return 0.0 };
-        let [low, high] = pairs.tau;
-        if !pairs.is_drawn() {
+    fn threshold(self, goal: &RowGoal, step: u32) -> f32 {
+        let RowGoal::Pairs(rule) = goal else { return 0.0 };
+        let [low, high] = rule.tau;
+        if !rule.is_drawn() {
             return low;
         }
         random::uniform_at(self.seed, self.stream, step) * (high - low) + low
@@ -63,7 +57,7 @@ impl Draw {
 pub(crate) fn step(
     p: &MlpShape,
     activation: &Curve,
-    (objective, draw): (&Objective, Draw),
+    (goal, draw): (&RowGoal, Draw),
     batch: Batch<'_>,
     params: &[f32],
     control: &mut [u32],
@@ -76,7 +70,7 @@ pub(crate) fn step(
     let rows = batch_rows(p, order, control[1] as usize);
     control[2] = control[0].wrapping_add(1);
     control[3] = control[1];
-    let tau = draw.threshold(objective, control[2]);
+    let tau = draw.threshold(goal, control[2]);
     let (shared, own) = aligned(scratch, plan.words(pool.threads())).split_at_mut(plan.shared_words);
     pack(p, &plan, params, shared, pool);
     let (shared, own) = (&*shared, Disjoint::new(own));
@@ -85,21 +79,7 @@ pub(crate) fn step(
         // SAFETY: one range per member.
         let own = unsafe { own.range(member * plan.member_words..(member + 1) * plan.member_words) };
         let rows = plan.part_rows(rows, part);
-        dispatch(Train {
-            p,
-            plan: &plan,
-            activation,
-            objective,
-            tau,
-            x,
-            y,
-            rows,
-            weights,
-            params,
-            shared,
-            own,
-            partial,
-        });
+        dispatch(Train { p, plan: &plan, activation, goal, tau, x, y, rows, weights, params, shared, own, partial });
     });
 }
 
@@ -112,7 +92,7 @@ pub(crate) fn packed(p: &MlpShape, params: &[f32]) -> Vec<f32> {
     words
 }
 
-/// out [rows, outputs], or the pairs of a head, = the model at x [rows, inputs]. `params` are packed already, or packed now.
+/// out [rows, outputs], or pairs, = the model at x [rows, inputs]. `params` are packed already, or packed now.
 pub(crate) fn forward(
     p: &MlpShape,
     activation: &Curve,
@@ -127,7 +107,7 @@ pub(crate) fn forward(
     let pieces = pool.members().min(rows.div_ceil(TILE)).max(1);
     let packed_here = if is_packed { 0 } else { plan.shared_words };
     let words = packed_here + pool.threads() * plan.member_words;
-    let mut scratch = Memory::take(words + plan::PAD);
+    let mut scratch = Memory::take(words + PAD);
     let (shared, own) = aligned(scratch.words(), words).split_at_mut(packed_here);
     let (shared, params) = if is_packed {
         params.split_at(plan.shared_words)

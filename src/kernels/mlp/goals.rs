@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Objective, PairLoss};
+use super::pairs::rule::PairRule;
+use super::row_goal::RowGoal;
 use crate::program::expr::{clamp, relu, sigmoid, square, tanh};
 use crate::program::{Curve, Expr};
 
@@ -16,11 +17,11 @@ pub struct Function {
 }
 
 impl Function {
-    pub(super) fn tanh() -> Self {
+    pub(crate) fn tanh() -> Self {
         Self { curve: Arc::new(Curve::build("tanh(x)", 1, |x| tanh(x[0]))), oracle: f64::tanh }
     }
 
-    pub(super) fn silu() -> Self {
+    pub(crate) fn silu() -> Self {
         let curve = Curve::build("x*sigmoid(x)", 1, |x| x[0] * sigmoid(x[0]));
         Self { curve: Arc::new(curve), oracle: |x| x / (1.0 + (-x).exp()) }
     }
@@ -34,12 +35,12 @@ impl Function {
     }
 }
 
-/// The objective of a case, and its oracle.
+/// The goal of a case, and its oracle.
 #[derive(Clone)]
-pub(super) enum Goal {
+pub(crate) enum Goal {
     Pointwise(Pointwise),
     CrossEntropy(f32),
-    Pairs(PairLoss),
+    Pairs(PairRule),
 }
 
 /// A pointwise loss and its oracle.
@@ -73,11 +74,11 @@ impl Pointwise {
 }
 
 impl Goal {
-    pub(super) fn objective(&self) -> Objective {
+    pub(crate) fn goal(&self) -> RowGoal {
         match self {
-            Self::Pointwise(loss) => Objective::Pointwise(loss.curve.clone()),
-            Self::CrossEntropy(smoothing) => Objective::CrossEntropy { smoothing: *smoothing },
-            Self::Pairs(loss) => Objective::Pairs(*loss),
+            Self::Pointwise(loss) => RowGoal::Pointwise(loss.curve.clone()),
+            Self::CrossEntropy(smoothing) => RowGoal::CrossEntropy { smoothing: *smoothing },
+            Self::Pairs(rule) => RowGoal::Pairs(*rule),
         }
     }
 
@@ -92,7 +93,7 @@ impl Goal {
     pub(super) fn name(&self) -> String {
         match self {
             Self::Pointwise(loss) => loss.curve.text.clone(),
-            other => format!("{:?}", other.objective()),
+            other => format!("{:?}", other.goal()),
         }
     }
 }
@@ -121,6 +122,6 @@ pub(super) fn grade(goal: &Goal, z: &[f64], y: &[f64], weights: &[f64]) -> (f64,
             let slopes = z.iter().zip(y).map(|(&z, &y)| slope(&|z| (loss.oracle)(z, y), z) / count);
             (values / count, 1.0, slopes.collect())
         }
-        Goal::Pairs(_) => unreachable!("heads have their own oracle"),
+        Goal::Pairs(_) => unreachable!("pairs have their own oracle"),
     }
 }

@@ -13,7 +13,7 @@ use pulp::{Simd, WithSimd};
 
 /// A tile's contribution to the loss sum and to the weight sum.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Sums {
+pub(crate) struct Sums {
     pub loss: f32,
     pub weight: f32,
 }

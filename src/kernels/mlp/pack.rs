@@ -5,7 +5,8 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use super::plan::{LayerOffsets, MlpShape, PAD, Plan};
+use super::plan::{LayerOffsets, Plan};
+use super::shape::{MlpShape, PAD};
 use crate::host::Disjoint;
 use pulp::{Simd, WithSimd};
 

@@ -1,62 +1,19 @@
-//! Sizes of the step: the model's shape for the engine, and the layout of the scratch.
+//! The layout of the scratch of the CPU path.
 #![allow(unsafe_code, reason = "vector registers are read and written through pointers inside checked ranges")]
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use super::{Head, head_tile};
+use super::pairs::tile;
+use super::params::MAX_LAYERS;
+use super::shape::{MlpShape, PAD};
 
-/// Rows of tiles and packed weights are padded to this many words: one cache line, one AVX-512 vector.
-pub(super) const PAD: usize = 16;
 /// Samples per tile, at most.
 pub(super) const TILE: usize = 64;
 /// Blocks of rows may run over a tile's end by fewer than this.
 pub(super) const SLACK: usize = 8;
-/// Linear layers, at most: the length of the uniform's list.
-pub const MAX_LAYERS: usize = 16;
-
-/// One linear layer: its sizes and the word offsets of weights [outputs, inputs] and bias [outputs] in the parameters.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Layer {
-    /// Values per row that go in.
-    pub inputs: u32,
-    /// Values per row that come out.
-    pub outputs: u32,
-    /// First word of the weight.
-    pub weight: u32,
-    /// First word of the bias.
-    pub bias: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct MlpShape {
-    pub rows: u32,
-    pub batch: u32,
-    pub steps: u32,
-    pub parts: u32,
-    pub inputs: u32,
-    pub outputs: u32,
-    pub targets: u32,
-    pub total: u32,
-    pub depth: u32,
-    pub layers: [Layer; MAX_LAYERS],
-    pub head: Option<Head>,
-}
-
-impl MlpShape {
-    /// Words of a prediction per row.
-    pub(super) fn output_words(&self) -> usize {
-        self.head.map_or(self.outputs as usize, |head| 2 * head.outputs)
-    }
-
-    pub(crate) fn layers(&self) -> &[Layer] {
-        &self.layers[..self.depth as usize]
-    }
-}
-
-/// The scratch words that [`super::step`] needs with `members` threads.
+/// The scratch words that a step needs with `members` threads.
 pub(super) fn scratch_words(p: &MlpShape, members: usize) -> usize {
     Plan::new(p).words(members) + PAD
 }
@@ -87,7 +44,7 @@ pub(super) struct Plan {
     pub member_words: usize,
     /// [tile, padded outputs]: outputs of the last layer.
     pub last: usize,
-    /// Working memory of the loss: three rows of tile * outputs words, or the head's table.
+    /// Working memory of the loss: three rows of tile * outputs words, or the table of pairs.
     pub loss: usize,
     pub loss_words: usize,
     pub depth: usize,
@@ -138,7 +95,7 @@ impl Plan {
         let outputs = p.outputs as usize;
         plan.last = take(&mut plan.member_words, rows * outputs.next_multiple_of(PAD));
         let plain = 3 * (tile * outputs).next_multiple_of(PAD);
-        plan.loss_words = p.head.map_or(plain, |head| head_tile::work_words(&head, tile));
+        plan.loss_words = p.pairs.map_or(plain, |pairs| tile::work_words(&pairs, tile));
         plan.loss = take(&mut plan.member_words, plan.loss_words);
         plan
     }

@@ -1,6 +1,7 @@
-//! How the work of the fused kernels is split for a device, and how scratch stores activations.
+//! How the work of the fused kernels is split for a device.
 
-use super::{Layer, Precision, widest};
+use super::params::Layer;
+use super::shape::widest;
 use crate::device::{Geometry, Info, Tiles};
 
 /// How the work is split for a device.
@@ -118,23 +119,5 @@ impl Tiling {
             text.push('\n');
         }
         text
-    }
-}
-
-/// Storage format of a quad in scratch: its number of words, and its fragments.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct ScratchFormat(pub usize, pub &'static [&'static str]);
-
-pub(super) static WORDS: ScratchFormat = ScratchFormat(4, &[crate::wgsl!("common/kept_f32")]);
-static HALVES: ScratchFormat = ScratchFormat(2, &[crate::wgsl!("common/kept_f16"), crate::wgsl!("common/halves")]);
-static PACKED: ScratchFormat = ScratchFormat(2, &[crate::wgsl!("common/kept_packed"), crate::wgsl!("common/halves")]);
-
-impl ScratchFormat {
-    pub(super) fn of(info: &Info, precision: Precision) -> &'static Self {
-        match precision {
-            Precision::F32 => &WORDS,
-            Precision::F16 if info.features.iter().any(|name| name == "f16") => &HALVES,
-            Precision::F16 => &PACKED,
-        }
     }
 }

@@ -1,7 +1,10 @@
 //! The WGSL of an update rule.
 
-use super::{GradientBounds, LINE_WORDS, Limit, LossScale, Rule, common};
+use super::limit::{Limit, LossScale};
+use super::rule::{GradientBounds, Rule};
+use super::sizes::LINE_WORDS;
 use crate::device::Body;
+use crate::kernels::common;
 use crate::program::Instruction;
 use crate::program::wgsl_constant;
 

@@ -1,8 +1,8 @@
-//! Pair losses: compare predicted pairs (P, Q) with target pairs (Yn, Yd). A finite target y is (y, 1), ⊥ is (±1, 0) or (1, 0).
+//! The weights of a pair loss, which compares predicted pairs (P, Q) with target pairs (Yn, Yd). A finite target y is (y, 1), ⊥ is (±1, 0) or (1, 0).
 
-use super::Params;
 use crate::error::{Error, Result};
 use crate::host::number;
+use crate::kernels::mlp::PairRule;
 use crate::record;
 
 /// A weighted sum of terms, each a mean over all pairs unless it says otherwise. A weight of 0 leaves a term out.
@@ -116,18 +116,11 @@ impl PairLoss {
         Ok(())
     }
 
-    /// Writes its numbers into the uniform.
-    pub(crate) fn fill(&self, params: &mut Params) {
-        let Self { implicit, gamma, chordal, decoded, margin, sign, sign_within, tau, .. } = *self;
-        [params.implicit, params.chordal, params.decoded, params.margin] = [implicit, chordal, decoded, margin];
-        [params.sign, params.sign_within, params.gamma] = [sign, sign_within, gamma];
-        [params.tau_low, params.tau_high] = tau;
-    }
-
-    /// Whether τ is used and differs from step to step.
-    pub(super) fn is_drawn(&self) -> bool {
-        let [low, high] = self.tau;
-        low < high && (self.decoded != 0.0 || self.margin != 0.0)
+    /// The loss of a row for the fused step; `None` if there are terms over groups of rows.
+    pub(super) fn rule(&self) -> Option<PairRule> {
+        let Self { implicit, gamma, is_detached, chordal, decoded, margin, sign, sign_within, tau, .. } = *self;
+        let rule = PairRule { implicit, gamma, is_detached, chordal, decoded, margin, sign, sign_within, tau };
+        self.is_by_row().then_some(rule)
     }
 
     /// Whether the loss is computed per row; terms over groups of rows are not.

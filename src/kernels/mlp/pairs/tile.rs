@@ -1,29 +1,30 @@
-//! A projective head over one tile on the CPU: computes pairs from features, and the gradient of a pair loss by the features and by
-//! the coefficients. Samples are lanes, so each feature, each component of a pair and of a target is first stored as a row of a table.
+//! The pairs of one tile on the CPU: computed from features, and the gradient of their rule by the features and by the coefficients. Samples
+//! are lanes, so each feature, each component of a pair and of a target is first stored as a row of a table.
 #![allow(
     clippy::inline_always,
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use super::PairLoss;
-use super::head::{Basis, Head, HeadForm, MAX_DEGREE, PairNormalization, Polynomial};
-use super::loss::Sums;
-use super::pair_terms::{Pair, PairLossTerms, pair_loss};
-use super::plan::PAD;
+use super::pairing::{PairForm, PairScaling, Pairing, Polynomial};
+use super::rule::PairRule;
+use super::terms::{Graded, Pair, weighted};
+use crate::kernels::mlp::loss::Sums;
+use crate::kernels::mlp::shape::PAD;
+use crate::kernels::rational::{Basis, MAX_DEGREE};
 use crate::simd::elementary::{InMemory, softplus};
 use crate::simd::vector;
 use crate::simd::{fma, fnma};
 use pulp::{Simd, WithSimd};
 
 /// Words of the table for a tile of `tile` samples.
-pub(super) fn work_words(head: &Head, tile: usize) -> usize {
-    let pairs = head.outputs + denominators(head);
-    (head.features() + 2 * pairs + denominators(head) + 2 * head.outputs + 1) * tile.next_multiple_of(PAD)
+pub(crate) fn work_words(pairing: &Pairing, tile: usize) -> usize {
+    let pairs = pairing.outputs + denominators(pairing);
+    (pairing.features() + 2 * pairs + denominators(pairing) + 2 * pairing.outputs + 1) * tile.next_multiple_of(PAD)
 }
 
-/// Number of denominators computed: an angular head computes one per output.
-fn denominators(head: &Head) -> usize {
-    if let HeadForm::Angular { .. } = head.form { head.outputs } else { head.denominators() }
+/// Number of denominators computed: angles have one per output.
+fn denominators(pairing: &Pairing) -> usize {
+    if let PairForm::Angular { .. } = pairing.form { pairing.outputs } else { pairing.denominators() }
 }
 
 /// The table's parts; every row is `len` words.
@@ -44,9 +45,9 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(head: &Head, samples: usize, work: &'a mut [f32]) -> Self {
+    fn new(pairing: &Pairing, samples: usize, work: &'a mut [f32]) -> Self {
         let len = samples.next_multiple_of(PAD);
-        let (pairs, below) = (head.outputs + denominators(head), denominators(head));
+        let (pairs, below) = (pairing.outputs + denominators(pairing), denominators(pairing));
         let mut rest = work;
         let mut take = |rows: usize| {
             let (part, after) = std::mem::take(&mut rest).split_at_mut(rows * len);
@@ -55,11 +56,11 @@ impl<'a> Table<'a> {
         };
         Self {
             len,
-            x: take(head.features()),
+            x: take(pairing.features()),
             made: take(pairs),
             slopes: take(below),
             d: take(pairs),
-            y: take(2 * head.outputs),
+            y: take(2 * pairing.outputs),
             share: take(1),
         }
     }
@@ -87,11 +88,11 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Replaces the features z [rows, stride] by d loss / d features and adds the coefficients' gradients to `partial`. y is the whole
+/// Replaces the features z [rows, stride] by the gradients by the features and adds the coefficients' gradients to `partial`. y is the whole
 /// table of target pairs, `rows` name the tile's samples in it, `work` holds `work_words`.
-pub(super) struct PairGradients<'a> {
-    pub head: &'a Head,
-    pub loss: PairLoss,
+pub(crate) struct PairGradients<'a> {
+    pub pairing: &'a Pairing,
+    pub rule: PairRule,
     pub tau: f32,
     pub z: &'a mut [f32],
     pub stride: usize,
@@ -107,16 +108,16 @@ impl WithSimd for PairGradients<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) -> Sums {
-        let PairGradients { head, loss, tau, z, stride, work, y, rows, params, partial } = self;
-        let mut table = Table::new(head, rows.len(), work);
+        let PairGradients { pairing, rule, tau, z, stride, work, y, rows, params, partial } = self;
+        let mut table = Table::new(pairing, rows.len(), work);
         table.load(z, stride, rows.len());
-        table.load_targets(y, rows, head.outputs);
-        make(simd, head, params, &mut table);
-        let sum = grade(simd, head, &loss, tau, &mut table);
-        if let HeadForm::Angular { scale } = head.form {
+        table.load_targets(y, rows, pairing.outputs);
+        make(simd, pairing, params, &mut table);
+        let sum = grade(simd, pairing, &rule, tau, &mut table);
+        if let PairForm::Angular { scale } = pairing.form {
             turn(simd, scale, &mut table);
         } else {
-            pass_down(simd, head, params, &mut table, partial);
+            pass_down(simd, pairing, params, &mut table, partial);
         }
         for (feature, row) in table.x.chunks_exact(table.len).enumerate() {
             let slots = z[feature..].iter_mut().step_by(stride);
@@ -127,8 +128,8 @@ impl WithSimd for PairGradients<'_> {
 }
 
 /// Computes the pairs [samples, 2 · outputs] from the features z [samples, stride].
-pub(super) struct PairOutputs<'a> {
-    pub head: &'a Head,
+pub(crate) struct PairOutputs<'a> {
+    pub pairing: &'a Pairing,
     pub z: &'a [f32],
     pub stride: usize,
     pub work: &'a mut [f32],
@@ -141,19 +142,19 @@ impl WithSimd for PairOutputs<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let PairOutputs { head, z, stride, work, params, out } = self;
-        let outputs = head.outputs;
-        let mut table = Table::new(head, out.len() / (2 * outputs), work);
+        let PairOutputs { pairing, z, stride, work, params, out } = self;
+        let outputs = pairing.outputs;
+        let mut table = Table::new(pairing, out.len() / (2 * outputs), work);
         table.load(z, stride, out.len() / (2 * outputs));
-        make(simd, head, params, &mut table);
+        make(simd, pairing, params, &mut table);
         let len = table.len;
         let (above, below) = table.made.split_at(outputs * len);
         let (p, q) = table.y.split_at_mut(outputs * len);
         for o in 0..outputs {
-            let (above, below) = (vectors::<S>(above, len, o), vectors::<S>(below, len, denominator(head, o)));
+            let (above, below) = (vectors::<S>(above, len, o), vectors::<S>(below, len, denominator(pairing, o)));
             let (p, q) = (vectors_mut::<S>(p, len, o), vectors_mut::<S>(q, len, o));
             for v in 0..p.len() {
-                (p[v], q[v], _) = normalized(simd, head.normalization, above[v], below[v]);
+                (p[v], q[v], _) = normalized(simd, pairing.scaling, above[v], below[v]);
             }
         }
         for (at, row) in table.y.chunks_exact(len).enumerate() {
@@ -173,58 +174,58 @@ fn vectors_mut<S: Simd>(table: &mut [f32], len: usize, at: usize) -> &mut [S::f3
     S::as_mut_simd_f32s(&mut table[at * len..][..len]).0
 }
 
-fn denominator(head: &Head, output: usize) -> usize {
-    if denominators(head) == head.outputs { output } else { 0 }
+fn denominator(pairing: &Pairing, output: usize) -> usize {
+    if denominators(pairing) == pairing.outputs { output } else { 0 }
 }
 
 /// Computes numerators and denominators from features.
 #[inline(always)]
-fn make<S: Simd>(simd: S, head: &Head, params: &[f32], table: &mut Table<'_>) {
+fn make<S: Simd>(simd: S, pairing: &Pairing, params: &[f32], table: &mut Table<'_>) {
     let Table { len, x, made, slopes, .. } = table;
     let len = *len;
-    if let HeadForm::Angular { scale } = head.form {
+    if let PairForm::Angular { scale } = pairing.form {
         x.iter_mut().for_each(|x| *x *= scale);
         let (p, q) = made.split_at_mut(x.len());
         vector::cos(&[x], p);
         vector::sin(&[x], q);
         return;
     }
-    for feature in 0..head.features() {
-        let curve = Curve::new(head, params, feature);
+    for feature in 0..pairing.features() {
+        let curve = Curve::new(pairing, params, feature);
         let out = vectors_mut::<S>(made, len, feature);
         for (out, x) in out.iter_mut().zip(vectors::<S>(x, len, feature)) {
             *out = curve.at(simd, *x).0;
         }
     }
-    let shift = simd.splat_f32s(head.floor.unwrap_or(0.0) + head.anchor);
-    for k in 0..head.denominators() {
-        let made = vectors_mut::<S>(made, len, head.outputs + k);
+    let shift = simd.splat_f32s(pairing.shift);
+    for k in 0..pairing.denominators() {
+        let made = vectors_mut::<S>(made, len, pairing.outputs + k);
         for (q, slope) in made.iter_mut().zip(vectors_mut::<S>(slopes, len, k)) {
             let (value, rise) =
-                if head.floor.is_some() { softplus(simd, InMemory, *q) } else { (*q, simd.splat_f32s(1.0)) };
+                if pairing.is_positive { softplus(simd, InMemory, *q) } else { (*q, simd.splat_f32s(1.0)) };
             (*q, *slope) = (simd.add_f32s(value, shift), rise);
         }
     }
 }
 
-/// Returns the sum of losses and writes their gradients by `made` to `d`.
+/// Returns the sum of the rule's values and writes their gradients by `made` to `d`.
 #[inline(always)]
-fn grade<S: Simd>(simd: S, head: &Head, loss: &PairLoss, tau: f32, table: &mut Table<'_>) -> f32 {
-    let (len, outputs) = (table.len, head.outputs);
+fn grade<S: Simd>(simd: S, pairing: &Pairing, rule: &PairRule, tau: f32, table: &mut Table<'_>) -> f32 {
+    let (len, outputs) = (table.len, pairing.outputs);
     let (above, below) = table.made.split_at(outputs * len);
     let (d_above, d_below) = table.d.split_at_mut(outputs * len);
     d_below.fill(0.0);
     let share = vectors::<S>(table.share, len, 0);
     let mut sum = simd.splat_f32s(0.0);
     for o in 0..outputs {
-        let k = denominator(head, o);
+        let k = denominator(pairing, o);
         let (above, below) = (vectors::<S>(above, len, o), vectors::<S>(below, len, k));
         let (d_above, d_below) = (vectors_mut::<S>(d_above, len, o), vectors_mut::<S>(d_below, len, k));
         let (yn, yd) = (vectors::<S>(table.y, len, o), vectors::<S>(table.y, len, outputs + o));
         for v in 0..share.len() {
-            let (p, q, size) = normalized(simd, head.normalization, above[v], below[v]);
-            let graded = pair_loss(simd, loss, tau, Pair { p, q, yn: yn[v], yd: yd[v] });
-            let (dp, dq) = through_normalization(simd, head.normalization, [p, q], size, graded);
+            let (p, q, size) = normalized(simd, pairing.scaling, above[v], below[v]);
+            let graded = weighted(simd, rule, tau, Pair { p, q, yn: yn[v], yd: yd[v] });
+            let (dp, dq) = through_scaling(simd, pairing.scaling, [p, q], size, graded);
             sum = fma(simd, share[v], graded.value, sum);
             d_above[v] = simd.mul_f32s(share[v], dp);
             d_below[v] = fma(simd, share[v], dq, d_below[v]);
@@ -233,16 +234,11 @@ fn grade<S: Simd>(simd: S, head: &Head, loss: &PairLoss, tau: f32, table: &mut T
     simd.reduce_sum_f32s(sum)
 }
 
-/// The normalised pair that losses see, and its divisor (1 if the pair has length 0).
+/// The normalised pair that the rule sees, and its divisor (1 if the pair has length 0).
 #[inline(always)]
-fn normalized<S: Simd>(
-    simd: S,
-    normalization: PairNormalization,
-    p: S::f32s,
-    q: S::f32s,
-) -> (S::f32s, S::f32s, S::f32s) {
+fn normalized<S: Simd>(simd: S, scaling: PairScaling, p: S::f32s, q: S::f32s) -> (S::f32s, S::f32s, S::f32s) {
     let one = simd.splat_f32s(1.0);
-    if normalization == PairNormalization::Free {
+    if scaling == PairScaling::Free {
         return (p, q, one);
     }
     let square = fma(simd, p, p, simd.mul_f32s(q, q));
@@ -253,18 +249,18 @@ fn normalized<S: Simd>(
 
 /// The gradient by the free pair from `d`, that by the normalised pair: (d - (pair · d) pair) / size if it flows through the size too.
 #[inline(always)]
-fn through_normalization<S: Simd>(
+fn through_scaling<S: Simd>(
     simd: S,
-    normalization: PairNormalization,
+    scaling: PairScaling,
     [p, q]: [S::f32s; 2],
     size: S::f32s,
-    graded: PairLossTerms<S::f32s>,
+    graded: Graded<S::f32s>,
 ) -> (S::f32s, S::f32s) {
-    let PairLossTerms { mut dp, mut dq, .. } = graded;
-    if normalization == PairNormalization::Free {
+    let Graded { mut dp, mut dq, .. } = graded;
+    if scaling == PairScaling::Free {
         return (dp, dq);
     }
-    if normalization == PairNormalization::UnitAttached {
+    if scaling == PairScaling::Attached {
         let along = fma(simd, p, dp, simd.mul_f32s(q, dq));
         (dp, dq) = (fnma(simd, along, p, dp), fnma(simd, along, q, dq));
     }
@@ -286,16 +282,16 @@ fn turn<S: Simd>(simd: S, scale: f32, table: &mut Table<'_>) {
 
 /// Writes the gradients by the features to `x` and adds those by the coefficients to `partial`.
 #[inline(always)]
-fn pass_down<S: Simd>(simd: S, head: &Head, params: &[f32], table: &mut Table<'_>, partial: &mut [f32]) {
+fn pass_down<S: Simd>(simd: S, pairing: &Pairing, params: &[f32], table: &mut Table<'_>, partial: &mut [f32]) {
     let len = table.len;
-    for k in 0..head.denominators() {
-        let d = vectors_mut::<S>(table.d, len, head.outputs + k);
+    for k in 0..pairing.denominators() {
+        let d = vectors_mut::<S>(table.d, len, pairing.outputs + k);
         for (d, slope) in d.iter_mut().zip(vectors::<S>(table.slopes, len, k)) {
             *d = simd.mul_f32s(*d, *slope);
         }
     }
-    for feature in 0..head.features() {
-        let curve = Curve::new(head, params, feature);
+    for feature in 0..pairing.features() {
+        let curve = Curve::new(pairing, params, feature);
         let mut sums = [simd.splat_f32s(0.0); MAX_DEGREE + 1];
         let (x, d) = (vectors_mut::<S>(table.x, len, feature), vectors::<S>(table.d, len, feature));
         for (x, d) in x.iter_mut().zip(d) {
@@ -303,7 +299,7 @@ fn pass_down<S: Simd>(simd: S, head: &Head, params: &[f32], table: &mut Table<'_
             curve.gather(simd, *x, *d, &mut sums);
             *x = simd.mul_f32s(*d, slope);
         }
-        if let Some(polynomial) = head.polynomial(feature) {
+        if let Some(polynomial) = pairing.polynomial(feature) {
             for (k, sum) in sums[..=polynomial.degree].iter().enumerate() {
                 partial[polynomial.first + k * polynomial.step] += simd.reduce_sum_f32s(*sum);
             }
@@ -319,10 +315,10 @@ struct Curve {
 }
 
 impl Curve {
-    fn new(head: &Head, params: &[f32], feature: usize) -> Self {
-        let basis = if let HeadForm::Rational { basis, .. } = head.form { Some(basis) } else { None };
+    fn new(pairing: &Pairing, params: &[f32], feature: usize) -> Self {
+        let basis = if let PairForm::Rational { basis, .. } = pairing.form { Some(basis) } else { None };
         let mut weights = [0.0; MAX_DEGREE + 1];
-        let Some(Polynomial { first, step, degree }) = head.polynomial(feature) else {
+        let Some(Polynomial { first, step, degree }) = pairing.polynomial(feature) else {
             return Self { basis, weights, degree: 1 };
         };
         for (k, weight) in weights[..=degree].iter_mut().enumerate() {
