@@ -1,9 +1,11 @@
 //! What a user asks of a device.
 
 use super::geometry::{Geometries, Geometry};
-use super::product::Products;
-use super::table::AUTO;
+use super::record::Products;
 use crate::host;
+
+/// The name that leaves the choice to the engine.
+pub const AUTO: &str = "auto";
 
 /// The device that a user chooses.
 #[derive(Clone, Debug, PartialEq, Eq)]
