@@ -3,7 +3,7 @@
 /// A device and its capabilities.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Info {
-    /// The name of its [`Entry`]: `cuda`, `webgpu`, `cpu`, `dry`.
+    /// The name of its [`Entry`](super::Entry): `cuda`, `webgpu`, `cpu`, `dry`.
     pub device: &'static str,
     /// The adapter or processor.
     pub name: String,

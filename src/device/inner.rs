@@ -14,6 +14,7 @@ use crate::error::Result;
 /// Unused memory that is always kept for reuse.
 const POOLED_BYTES: usize = 64 << 20;
 
+/// What handles of a device share.
 pub(super) struct Inner {
     pub(super) backend: Box<dyn Backend>,
     pub(super) pending: RefCell<Recording>,

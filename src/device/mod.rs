@@ -44,6 +44,7 @@ static DEVICES: [&Entry; 4] = [&cuda::ENTRY, &webgpu::ENTRY, &cpu::ENTRY, &dry::
 #[cfg(target_arch = "wasm32")]
 static DEVICES: [&Entry; 3] = [&webgpu::ENTRY, &cpu::ENTRY, &dry::ENTRY];
 
+/// What is decided when the engine is built.
 impl Info {
     /// How kernels split their work. Browsers on llvmpipe are too rare for the bytes of its shaders, so the browser build leaves them out.
     pub(crate) fn tiles(&self) -> Tiles {

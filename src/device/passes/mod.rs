@@ -14,14 +14,14 @@ use copies::without_copies;
 use fuse::fuse;
 use halves::in_halves;
 
+use super::handle::Device;
+use super::record::Recording;
+
 pub(super) use in_place::in_place;
 pub(super) use liveness::{Sharing, Uses};
 pub use options::{Choice, Halves, Passes, Recompute};
 pub use outline::Outline;
 pub(super) use recompute::recomputed;
-
-use super::handle::Device;
-use super::record::Recording;
 
 /// The recording after all passes but those of results that are computed again and of inputs that are overwritten.
 pub(in crate::device) fn rewritten(device: &Device, recording: Recording, passes: &Passes) -> Recording {

@@ -10,7 +10,7 @@ pub type Choice = Rc<dyn Fn(&Label, Cost) -> bool>;
 /// The passes that a caller chooses.
 #[derive(Clone)]
 pub struct Passes {
-    /// Which results are dropped before [`Device::turn`] and computed again after it.
+    /// Which results are dropped before [`Device::turn`](crate::device::Device::turn) and computed again after it.
     pub recompute: Recompute,
     /// Chooses, instead of `recompute`, the launches whose results are dropped, by what they are part of and their cost.
     pub drops: Option<Choice>,

@@ -1,4 +1,4 @@
-//! Recording: commands are appended with their labels, buffers get tags, and captured as plans.
+//! Recording: commands get labels and buffers get tags; what is recorded can be captured as a plan.
 
 use super::plan::Plan;
 use crate::device::handle::Device;
