@@ -5,11 +5,10 @@ use std::cell::RefCell;
 use std::future::{Future, ready};
 use std::pin::Pin;
 
-use super::kernel::{Call, Kernel, SharedBody};
-use super::recording::Memory;
-use super::table::{Entry, Soon};
-use super::timed::Timings;
-use super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
+use super::backend::{Backend, Entry, Prepared, Soon};
+use super::info::{Execution, Info, Tiles};
+use super::record::{BoundCommand, Call, Kernel, Memory, Region, SharedBody};
+use super::timings::Timings;
 use crate::error::{Error, Result};
 use crate::host::{self, ThreadPool};
 

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::future::{Future, ready};
 use std::pin::Pin;
 
-use super::recording::Memory;
-use super::table::Entry;
-use super::{Backend, BoundCommand, Execution, Info, Prepared, Region, Tiles};
+use super::backend::{Backend, Entry, Prepared};
+use super::info::{Execution, Info, Tiles};
+use super::record::{BoundCommand, Memory, Region};
 use crate::error::{Error, Result};
 use crate::host;
 

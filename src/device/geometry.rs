@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::Device;
 use crate::error::{Error, Result};
 
 /// The split of a batch on a GPU. Its text is `16x64`, or `8x128-held`.
@@ -64,23 +63,14 @@ impl From<Geometries> for Chosen {
     }
 }
 
-impl Device {
-    /// How a kernel splits a batch of so many rows here.
-    pub fn geometry(&self, rows: usize) -> Geometry {
-        self.known_geometry(rows).unwrap_or(Geometry::DEFAULT)
+impl Chosen {
+    pub(super) fn of(self, rows: usize) -> Option<Geometry> {
+        self.0[usize::from(rows >= MANY_ROWS)]
     }
 
-    /// The same; `None` if it should be measured first.
-    pub fn known_geometry(&self, rows: usize) -> Option<Geometry> {
-        let Chosen(all) = self.0.geometries.get();
-        all[usize::from(rows >= MANY_ROWS)]
-    }
-
-    /// Sets the geometry of batches of so many rows, and of similar ones, for what is recorded from now on; `None` if it should be measured first.
-    pub fn set_geometry(&self, rows: usize, geometry: Option<Geometry>) {
-        let Chosen(mut all) = self.0.geometries.get();
-        all[usize::from(rows >= MANY_ROWS)] = geometry;
-        self.0.geometries.set(Chosen(all));
+    pub(super) fn with(mut self, rows: usize, geometry: Option<Geometry>) -> Self {
+        self.0[usize::from(rows >= MANY_ROWS)] = geometry;
+        self
     }
 }
 

@@ -1,12 +1,58 @@
-//! A device's memory, taken from its pool of blocks, and its counters.
+//! The state of an open device: its memory, taken from its pool of blocks, its counters, and what is recorded and not yet run.
 
-use super::pool::size_class;
-use super::recording::Memory;
-use super::tag::{Block, Tag};
-use super::{Counters, Inner, POOLED_BYTES, Summary};
+use std::cell::{Cell, RefCell};
+use std::rc::{Rc, Weak};
+
+use super::backend::Backend;
+use super::geometry::{Chosen, Geometries, Geometry};
+use super::info::Counters;
+use super::pool::{Pool, size_class};
+use super::record::{Label, Memory, Recording, Release, Tag};
+use super::watch::{Block, MemoryWatch};
 use crate::error::Result;
 
+/// Unused memory that is always kept for reuse.
+const POOLED_BYTES: usize = 64 << 20;
+
+/// What handles of a device share.
+pub(super) struct Inner {
+    pub(super) backend: Box<dyn Backend>,
+    pub(super) pending: RefCell<Recording>,
+    pool: RefCell<Pool>,
+    pub(super) counters: Cell<Counters>,
+    pub(super) is_capturing: Cell<bool>,
+    pub(super) label: RefCell<Label>,
+    pub(super) tag: Cell<Tag>,
+    pub(super) watch: RefCell<Option<Rc<dyn MemoryWatch>>>,
+    pub(super) geometries: Cell<Chosen>,
+    /// What a dropped buffer calls.
+    pub(super) release: Release,
+}
+
 impl Inner {
+    pub(super) fn new(backend: Box<dyn Backend>) -> Rc<Self> {
+        Rc::new_cyclic(|inner: &Weak<Self>| {
+            let inner = inner.clone();
+            let release = move |memory, words| {
+                if let Some(inner) = inner.upgrade() {
+                    inner.release(memory, words);
+                }
+            };
+            Self {
+                backend,
+                pending: RefCell::default(),
+                pool: RefCell::default(),
+                counters: Cell::default(),
+                is_capturing: Cell::new(false),
+                label: RefCell::default(),
+                tag: Cell::default(),
+                watch: RefCell::default(),
+                geometries: Cell::new(Geometries::Fixed(Geometry::DEFAULT).into()),
+                release: Rc::new(release),
+            }
+        })
+    }
+
     pub(super) fn take(&self, words: usize, tag: Tag, is_planned: bool) -> Result<Memory> {
         let words = size_class(words);
         let pooled = self.pool.borrow_mut().take(words);
@@ -51,13 +97,6 @@ impl Inner {
         let mut counters = self.counters.get();
         change(&mut counters);
         self.counters.set(counters);
-    }
-
-    pub(super) fn note_run(&self, summary: &Summary, times: usize) {
-        self.count(|counters| {
-            counters.launches += (summary.launches.len() * times) as u64;
-            counters.flops += summary.cost.flops * times as u64;
-        });
     }
 }
 

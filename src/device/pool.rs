@@ -1,6 +1,6 @@
 //! Keeps freed memory for the next buffer of the same size class.
 
-use super::recording::Memory;
+use super::record::Memory;
 
 /// Sizes are rounded up so that nearby sizes share blocks: to 64 words, above 4,096 words to an eighth of the power of two below.
 pub(super) fn size_class(words: usize) -> usize {

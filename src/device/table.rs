@@ -1,46 +1,11 @@
 //! The list of devices. `auto`, the command's `--device`, `mero devices` and the JavaScript option `device` all read it. A new device is one file with
 //! an `Entry`, and one word in `DEVICES` of `mod.rs`.
 
-use std::future::Future;
-use std::pin::Pin;
-
-use super::{Backend, DEVICES, Info, Request};
+use super::DEVICES;
+use super::backend::{Entry, Opened, Opening};
+use super::info::Info;
+use super::request::{AUTO, Request};
 use crate::error::{Error, Result, hint};
-
-/// The name that leaves the choice to the engine.
-pub const AUTO: &str = "auto";
-
-/// What the table says of a device.
-pub struct Entry {
-    /// The name a user chooses.
-    pub name: &'static str,
-    /// What it is, in one line.
-    pub summary: &'static str,
-    /// Whether this build has it.
-    pub is_here: bool,
-    /// Whether a user may choose it for work. The others only plan.
-    pub is_choice: bool,
-    /// Opens it.
-    pub(super) open: for<'a> fn(Opening<'a>) -> Soon<'a, Opened>,
-    /// Describes every one that is here, best first, without opening it.
-    pub(super) list: fn() -> Soon<'static, Vec<Info>>,
-}
-
-/// What a device hands over once it is open.
-type Opened = Result<Box<dyn Backend>>;
-
-/// A future in a box.
-pub(super) type Soon<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
-
-/// How a device is opened.
-#[derive(Clone, Copy)]
-pub(super) struct Opening<'a> {
-    pub request: &'a Request,
-    /// The user named the device. `auto` opens no software adapter.
-    pub by_name: bool,
-    /// Which of several, best first: 1 for `cuda:1`.
-    pub index: usize,
-}
 
 /// Every device, best first.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
@@ -117,10 +82,13 @@ pub(super) async fn list() -> Vec<Info> {
 
 #[cfg(test)]
 mod tests {
+    use std::future::Future;
+    use std::pin::Pin;
+
     use pollster::block_on;
 
     use super::super::dry::Dry;
-    use super::super::{BoundCommand, Command, Device, Memory, Prepared, Region};
+    use super::super::{Backend, BoundCommand, Command, Device, Memory, Prepared, Region};
     use super::*;
     use crate::error::ErrorKind;
 

@@ -2,7 +2,7 @@
 
 use std::future::ready;
 
-use super::super::table::Entry;
+use crate::device::backend::Entry;
 use crate::error::Error;
 
 pub(in crate::device) static ENTRY: Entry = Entry {

@@ -9,26 +9,27 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use cudarc::driver::result::{device, free_sync, function, malloc_sync, module};
+use cudarc::driver::result::{free_sync, function, malloc_sync, module};
 use cudarc::driver::sys::{self, CUdevice_attribute, CUdeviceptr};
 use cudarc::driver::{CudaContext, CudaStream, DriverError};
 
-use super::super::kernel::{Kernel, SharedBody, check_grid};
-use super::super::recording::Memory;
-use super::super::table::{Entry, Opening, Soon};
-use super::super::timed::Timings;
-use super::super::{Backend, BoundCommand, Execution, Info, Prepared, Products, Region, Tiles};
 use super::compile::Compiler;
+use super::driver::{DriverResult, NAME, count, describe, failed, list};
 use super::launch::{Bound, Command, Launch, Loaded, Steps};
 use super::library::Library;
 use super::print::{self, Form, Guards, Printed};
 use super::staging::Staging;
-use crate::device::compose::{compose, compose_sized};
+use crate::device::backend::{Backend, Entry, Opening, Prepared, Soon};
+use crate::device::info::Info;
+use crate::device::record::{
+    BoundCommand, Kernel, Memory, Product, Products, Region, SharedBody, check_grid, compose, compose_sized,
+};
 use crate::device::switches::{self, is_set};
+use crate::device::timings::Timings;
 use crate::error::{Error, Result};
 
 pub(in crate::device) static ENTRY: Entry = Entry {
-    name: "cuda",
+    name: NAME,
     summary: "an NVIDIA GPU, through CUDA",
     is_here: true,
     is_choice: true,
@@ -36,22 +37,12 @@ pub(in crate::device) static ENTRY: Entry = Entry {
     list: || Box::pin(ready(list())),
 };
 
-/// The result of a call of the driver.
-pub(super) type DriverResult<T> = std::result::Result<T, DriverError>;
-
 /// A switch: kernels that never leave their buffers.
 const CHECKED: &str = "MERO_CUDA_CHECKED";
 /// A switch: a step as one kernel.
 const WHOLE: &str = "MERO_CUDA_WHOLE";
-/// Lanes of a warp.
-const WARP: u32 = 32;
 /// Shared memory of a block that every kernel may have without opting in.
 const SHARED_BYTES: u32 = 48 << 10;
-/// The first driver (CUDA 12.8) with the timer that the bindings call.
-const TIMER_DRIVER: i32 = 12_080;
-/// A kernel counts bytes of a buffer in 32 bits: the largest size class below 4 GiB.
-const MOST_BYTES: u64 = 15 << 28;
-
 pub(super) struct Cuda {
     pub(super) info: Info,
     pub(super) stream: Arc<CudaStream>,
@@ -66,8 +57,8 @@ pub(super) struct Cuda {
     /// Whether small plans become one kernel.
     pub(super) makes_wholes: bool,
     /// For products that are left to it: opened for the first one, because that takes seconds.
-    pub(super) library: OnceCell<Result<Option<Rc<Library>>>>,
-    pub(super) products: Products,
+    library: OnceCell<Result<Option<Rc<Library>>>>,
+    products: Products,
 }
 
 impl Cuda {
@@ -214,6 +205,22 @@ impl Cuda {
         (regions.map(|region| (self.address(*region), 4 * region.words as u32)).collect(), params)
     }
 
+    /// A launch that the library computes, and the library. If it does not open, that is an error only where the user chose it.
+    fn left_to_library(&self, body: &SharedBody, params: &[u32]) -> Result<Option<(Rc<Library>, Product)>> {
+        let Some(product) = body.product(params).filter(|product| self.products.leaves(product)) else {
+            return Ok(None);
+        };
+        let library = self.library();
+        let library = if self.products.needs_library() { library? } else { library.unwrap_or_default() };
+        Ok(library.map(|library| (library, product)))
+    }
+
+    /// The library, if it is installed.
+    fn library(&self) -> Result<Option<Rc<Library>>> {
+        let open = || Ok(Library::open(&self.stream, self.products == Products::Tf32)?.map(Rc::new));
+        self.library.get_or_init(open).clone()
+    }
+
     /// The commands one by one, compiled if they are new.
     fn with_singles<'s>(&self, steps: &'s Steps) -> Result<&'s Steps> {
         if steps.singles.get().is_none() {
@@ -224,80 +231,8 @@ impl Cuda {
     }
 }
 
-pub(super) fn failed(error: DriverError) -> Error {
-    let text = error.error_string().map_or_else(|_| format!("{error:?}"), |text| text.to_string_lossy().into_owned());
-    Error::device(format!("cuda: {text}"))
-}
-
 fn steps(prepared: &dyn Prepared) -> &Steps {
     (prepared as &dyn Any).downcast_ref().expect("a plan runs on the device it was made for")
-}
-
-/// The number of GPUs. Errors if there is no driver or no GPU.
-fn count() -> Result<usize> {
-    let absent = |why: &str| {
-        Err(Error::device(format!(
-            "device \"cuda\" is absent: {why} (is an NVIDIA driver installed?); \"webgpu\" and \"cpu\" need none"
-        )))
-    };
-    #[allow(unsafe_code, reason = "loading a library runs its initialisers")]
-    // SAFETY: the driver's initialisers may run in any thread and at any time.
-    if !unsafe { sys::is_culib_present() } {
-        return absent("got no libcuda on the library path");
-    }
-    match CudaContext::device_count() {
-        Ok(0) => absent("the driver found no GPU"),
-        Ok(count) => Ok(count as usize),
-        Err(error) => absent(&format!("the driver failed with {error:?}")),
-    }
-}
-
-fn list() -> Vec<Info> {
-    (0..count().unwrap_or(0)).filter_map(|index| describe(index, "").ok()).collect()
-}
-
-/// What the driver says of a GPU, without opening it.
-fn describe(index: usize, compiler: &str) -> DriverResult<Info> {
-    use CUdevice_attribute as A;
-    let gpu = device::get(index as i32)?;
-    #[allow(unsafe_code, reason = "the driver answers")]
-    // SAFETY: the driver gave the GPU's handle.
-    let attribute = |which| unsafe { device::get_attribute(gpu, which) };
-    #[allow(unsafe_code, reason = "the driver answers")]
-    // SAFETY: as above.
-    let bytes = unsafe { device::total_mem(gpu) }? as u64;
-    let major = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
-    let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
-    let processors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-    let shared_bytes = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-    let version = driver_version()?;
-    let [of_major, of_minor] = [version / 1000, version % 1000 / 10];
-    let driver = format!(
-        "compute capability {major}.{minor}, {processors} multiprocessors, driver for CUDA {of_major}.{of_minor}, {compiler}"
-    );
-    let timestamps = (version >= TIMER_DRIVER).then_some("timestamps");
-    Ok(Info {
-        device: ENTRY.name,
-        name: device::get_name(gpu)?,
-        driver: driver.trim_end_matches([' ', ',']).to_owned(),
-        execution: Execution::Shaders,
-        tiles: Tiles::ManySmall,
-        is_software: false,
-        threads: 1,
-        max_binding_bytes: bytes.min(MOST_BYTES),
-        workgroup_bytes: shared_bytes as u32,
-        subgroup: WARP,
-        features: ["f16", "subgroups"].into_iter().chain(timestamps).map(String::from).collect(),
-    })
-}
-
-/// The CUDA version that the driver is for: 13,000 for 13.0.
-fn driver_version() -> DriverResult<i32> {
-    let mut version = 0;
-    #[allow(unsafe_code, reason = "the driver answers")]
-    // SAFETY: the number can be written.
-    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result()?;
-    Ok(version)
 }
 
 impl Backend for Cuda {

@@ -11,11 +11,12 @@ use cudarc::driver::result::{
 use cudarc::driver::sys::{CUdeviceptr, CUfunction, CUgraphInstantiate_flags, CUmodule, CUstreamCaptureMode};
 use cudarc::driver::{CudaContext, CudaGraph, CudaStream, DriverError};
 
-use super::super::timed::Timings;
-use super::super::{BoundCommand, Prepared, Product};
-use super::gpu::failed;
+use super::driver::failed;
 use super::library::Library;
 use super::print::Arguments;
+use crate::device::backend::Prepared;
+use crate::device::record::{BoundCommand, Product};
+use crate::device::timings::Timings;
 use crate::{error, host};
 
 /// Commands of one graph: enough to hide what launching it costs, few enough to make it in milliseconds.

@@ -1,7 +1,6 @@
 //! Matrix products by cuBLAS.
 
 use std::ffi::{c_int, c_longlong, c_void};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use cudarc::cublas::result::{CublasError, create_handle, destroy_handle, gemm_strided_batched_ex, set_stream};
@@ -9,9 +8,8 @@ use cudarc::cublas::sys::{self, cublasComputeType_t, cublasGemmAlgo_t, cublasMat
 use cudarc::driver::CudaStream;
 use cudarc::driver::sys::CUdeviceptr;
 
-use super::super::kernel::SharedBody;
-use super::super::{Factor, Numbers, Product, Products};
-use super::gpu::Cuda;
+use super::driver;
+use crate::device::record::{Factor, Numbers, Product};
 use crate::error::{Error, Result};
 
 /// An open library, which works on one stream.
@@ -32,7 +30,7 @@ impl Library {
             return Ok(None);
         }
         // The handle is for the GPU whose context is bound.
-        stream.context().bind_to_thread().map_err(super::gpu::failed)?;
+        stream.context().bind_to_thread().map_err(driver::failed)?;
         let handle = create_handle().map_err(failed)?;
         let opened = Self { handle, rounds, stream: stream.clone() };
         // Sums of products of halves stay in floats.
@@ -103,24 +101,6 @@ impl Drop for Library {
         let _ = self.stream.context().bind_to_thread();
         // SAFETY: nothing uses it any more.
         let _ = unsafe { destroy_handle(self.handle) };
-    }
-}
-
-impl Cuda {
-    /// A launch that the library computes, and the library. If it does not open, that is an error only where the user chose it.
-    pub(super) fn left_to_library(&self, body: &SharedBody, params: &[u32]) -> Result<Option<(Rc<Library>, Product)>> {
-        let Some(product) = body.product(params).filter(|product| self.products.leaves(product)) else {
-            return Ok(None);
-        };
-        let library = self.library();
-        let library = if self.products.needs_library() { library? } else { library.unwrap_or_default() };
-        Ok(library.map(|library| (library, product)))
-    }
-
-    /// The library, if it is installed.
-    pub(super) fn library(&self) -> Result<Option<Rc<Library>>> {
-        let open = || Ok(Library::open(&self.stream, self.products == Products::Tf32)?.map(Rc::new));
-        self.library.get_or_init(open).clone()
     }
 }
 

@@ -6,6 +6,8 @@ mod absent;
 #[cfg(feature = "cuda")]
 mod compile;
 #[cfg(feature = "cuda")]
+mod driver;
+#[cfg(feature = "cuda")]
 mod gpu;
 #[cfg(feature = "cuda")]
 mod launch;

@@ -2,10 +2,11 @@
 
 use cudarc::driver::sys::{self, CUdevice_attribute};
 
-use super::super::BoundCommand;
-use super::gpu::{Cuda, DriverResult, failed};
+use super::driver::{DriverResult, failed};
+use super::gpu::Cuda;
 use super::launch::{Loaded, Whole};
 use super::print::{Form, Member, whole};
+use crate::device::record::BoundCommand;
 use crate::error::Result;
 
 /// Launches of a plan that are made one kernel, at most: it takes as long to compile as all of them.

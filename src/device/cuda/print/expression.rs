@@ -2,81 +2,20 @@
 
 use naga::BinaryOperator as Op;
 use naga::{
-    AddressSpace, Arena, ArraySize, Expression, Handle, Literal, Scalar, ScalarKind, SwizzleComponent, Type, TypeInner,
+    AddressSpace, ArraySize, Expression, Handle, Literal, Scalar, ScalarKind, SwizzleComponent, TypeInner,
     UnaryOperator, VectorSize,
 };
 
-use super::statement::Body;
-use super::types::{safe, scalar_name};
-use super::{Guards, Printer, unsupported};
+use super::body::Body;
+use super::constant::{literal, splat};
+use super::math;
+use super::names::safe;
+use super::printed::Guards;
+use super::refusal::unsupported;
+use super::types::scalar_name;
 use crate::error::Result;
 
 const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
-
-/// An expression outside functions.
-pub(super) fn constant(printer: &Printer<'_>, arena: &Arena<Expression>, handle: Handle<Expression>) -> Result<String> {
-    let part = |handle: Handle<Expression>| constant(printer, arena, handle);
-    match &arena[handle] {
-        Expression::Literal(value) => literal(*value),
-        Expression::Constant(handle) => printer.constant(*handle),
-        Expression::ZeroValue(ty) => Ok(format!("{}{{}}", printer.type_name(*ty)?)),
-        Expression::Splat { size, value } => Ok(splat(*size, &part(*value)?)),
-        Expression::Compose { ty, components } => {
-            let parts = components.iter().map(|&component| part(component)).collect::<Result<Vec<_>>>()?;
-            printer.composed(*ty, &parts)
-        }
-        other => Err(unsupported(format!("a constant {other:?}"))),
-    }
-}
-
-fn splat(size: VectorSize, value: &str) -> String {
-    format!("wgsl::splat<{}>({value})", size as u8)
-}
-
-fn literal(value: Literal) -> Result<String> {
-    Ok(match value {
-        Literal::F32(value) => format!("{value:?}f"),
-        Literal::F16(value) => format!("wgsl::to_half({:?}f)", f32::from(value)),
-        Literal::U32(value) => format!("{value}u"),
-        // The smallest has no literal of its own in C++.
-        Literal::I32(i32::MIN) => "(-2147483647 - 1)".to_owned(),
-        Literal::I32(value) => value.to_string(),
-        Literal::Bool(value) => value.to_string(),
-        other => return Err(unsupported(format!("the literal {other:?}"))),
-    })
-}
-
-impl Printer<'_> {
-    pub(super) fn constant(&self, handle: Handle<naga::Constant>) -> Result<String> {
-        let constant = &self.module.constants[handle];
-        if self.is_inline(constant.ty) {
-            return self.constant_expression(constant.init);
-        }
-        Ok(safe(constant.name.as_deref().unwrap_or("constant")))
-    }
-
-    /// A value of a composite type.
-    pub(super) fn composed(&self, ty: Handle<Type>, parts: &[String]) -> Result<String> {
-        let name = self.type_name(ty)?;
-        let list = parts.join(", ");
-        Ok(match &self.module.types[ty].inner {
-            TypeInner::Vector { size, .. } if parts.len() == *size as usize => format!("{name}{{{list}}}"),
-            TypeInner::Vector { size, scalar } => {
-                format!("wgsl::join<{}, {}>({list})", scalar_name(*scalar)?, *size as u8)
-            }
-            TypeInner::Struct { members, .. } => {
-                let with_gaps: Vec<_> = self.with_gaps(members);
-                let values = with_gaps.iter().zip(parts).flat_map(|((_, gap), part)| {
-                    let gap = (*gap > 0).then(|| "{}".to_owned());
-                    gap.into_iter().chain([part.clone()])
-                });
-                format!("{name}{{{}}}", values.collect::<Vec<_>>().join(", "))
-            }
-            TypeInner::Matrix { .. } | TypeInner::Array { .. } => format!("{name}{{{{{list}}}}}"),
-            other => return Err(unsupported(format!("a composite of type {other:?}"))),
-        })
-    }
-}
 
 impl Body<'_> {
     /// An expression that is evaluated here, or the name of the variable that holds its value.
@@ -125,7 +64,7 @@ impl Body<'_> {
             Expression::Math { fun, arg, arg1, arg2, arg3 } => {
                 let arguments = [Some(*arg), *arg1, *arg2, *arg3].into_iter().flatten();
                 let arguments = arguments.map(part).collect::<Result<Vec<_>>>()?;
-                format!("wgsl::{}({})", super::math::name(*fun)?, arguments.join(", "))
+                format!("wgsl::{}({})", math::name(*fun)?, arguments.join(", "))
             }
             Expression::As { expr, kind, convert } => {
                 let name = conversion(*kind, *convert)?;

@@ -2,7 +2,7 @@
 
 use naga::MathFunction;
 
-use super::unsupported;
+use super::refusal::unsupported;
 use crate::error::Result;
 
 pub(super) fn name(function: MathFunction) -> Result<&'static str> {

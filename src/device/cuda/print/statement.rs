@@ -1,38 +1,14 @@
 //! Functions and statements. Values that are named, loaded or used more than once become variables, where naga says they are evaluated.
 
-use std::collections::HashSet;
+use naga::{AtomicFunction, Barrier, Binding, Block, BuiltIn, Expression, GatherMode, Handle, Statement, SwitchValue};
 
-use naga::valid::FunctionInfo;
-use naga::{
-    AtomicFunction, Barrier, Binding, Block, BuiltIn, Expression, Function, GatherMode, Handle, LocalVariable,
-    Statement, SwitchValue,
-};
-
+use super::body::Body;
 use super::expression::is_pointer;
-use super::types::safe;
-use super::{Printer, unsupported};
+use super::names::function_name;
+use super::refusal::unsupported;
 use crate::error::Result;
 
-/// A function while it is printed.
-pub(super) struct Body<'a> {
-    pub(super) printer: &'a Printer<'a>,
-    pub(super) function: &'a Function,
-    pub(super) info: &'a FunctionInfo,
-    /// Expressions that are variables by now.
-    held: HashSet<Handle<Expression>>,
-    text: String,
-    depth: usize,
-    /// For each loop around the statement, outermost first, its number and whether it is continued.
-    loops: Vec<(usize, bool)>,
-    loop_count: usize,
-}
-
-impl<'a> Body<'a> {
-    pub(super) fn new(printer: &'a Printer<'a>, function: &'a Function, info: &'a FunctionInfo) -> Self {
-        let (text, held) = (String::new(), HashSet::new());
-        Self { printer, function, info, held, text, depth: 0, loops: Vec::new(), loop_count: 0 }
-    }
-
+impl Body<'_> {
     /// A function that others call.
     pub(super) fn function(mut self, name: &str) -> Result<String> {
         let mut arguments = Vec::new();
@@ -78,42 +54,6 @@ impl<'a> Body<'a> {
         self.depth -= 1;
         self.line("}");
         Ok(self.text)
-    }
-
-    pub(super) fn argument(&self, at: u32) -> String {
-        safe(self.function.arguments[at as usize].name.as_deref().unwrap_or("argument"))
-    }
-
-    pub(super) fn local(&self, handle: Handle<LocalVariable>) -> String {
-        let name = self.function.local_variables[handle].name.as_deref().unwrap_or("local");
-        format!("{name}_v{}", handle.index())
-    }
-
-    /// The variable that holds an expression's value, if it is one by now.
-    pub(super) fn held_name(&self, handle: Handle<Expression>) -> Option<String> {
-        self.held.contains(&handle).then(|| self.variable(handle))
-    }
-
-    fn variable(&self, handle: Handle<Expression>) -> String {
-        let name = self.function.named_expressions.get(&handle).map_or("e", String::as_str);
-        format!("{name}_{}", handle.index())
-    }
-
-    /// Declares the variable of an expression, and from now on uses it.
-    fn hold(&mut self, handle: Handle<Expression>, value: &str) -> Result<()> {
-        let ty = match &self.info[handle].ty {
-            naga::proc::TypeResolution::Handle(ty) => self.printer.type_name(*ty)?,
-            naga::proc::TypeResolution::Value(inner) => self.printer.inner_name(inner)?,
-        };
-        self.line(&format!("const {ty} {} = {value};", self.variable(handle)));
-        self.held.insert(handle);
-        Ok(())
-    }
-
-    fn line(&mut self, text: &str) {
-        self.text += &"    ".repeat(self.depth);
-        self.text += text;
-        self.text.push('\n');
     }
 
     fn indented(&mut self, block: &Block) -> Result<()> {
@@ -166,7 +106,7 @@ impl<'a> Body<'a> {
             }
             Statement::Call { function, arguments, result } => {
                 let arguments = arguments.iter().map(|&argument| self.passed(argument)).collect::<Result<Vec<_>>>()?;
-                let name = super::function_name(&self.printer.module.functions[*function]);
+                let name = function_name(&self.printer.module.functions[*function]);
                 self.give(*result, &format!("{name}({})", arguments.join(", ")))?;
             }
             Statement::Atomic { pointer, fun, value, result } => {

@@ -1,65 +1,12 @@
-//! Types, structs and names.
+//! Types and structs.
 
 use naga::proc::{Alignment, Layouter};
 use naga::{ArraySize, GlobalVariable, Handle, Scalar, ScalarKind, StorageAccess, StructMember, Type, TypeInner};
 
-use super::{Printer, refused, unsupported};
+use super::names::safe;
+use super::printer::Printer;
+use super::refusal::{refused, unsupported};
 use crate::error::Result;
-
-/// Words of C++ and CUDA that WGSL lets a program use as names, and functions of the toolkit that a name would hide.
-const RESERVED: [&str; 46] = [
-    "asm",
-    "bool",
-    "catch",
-    "char",
-    "class",
-    "constexpr",
-    "delete",
-    "double",
-    "dynamic_cast",
-    "explicit",
-    "extern",
-    "float",
-    "friend",
-    "goto",
-    "half",
-    "inline",
-    "int",
-    "kernel",
-    "long",
-    "mutable",
-    "namespace",
-    "new",
-    "operator",
-    "private",
-    "protected",
-    "public",
-    "register",
-    "run",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "template",
-    "this",
-    "throw",
-    "try",
-    "typedef",
-    "typeid",
-    "typename",
-    "union",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "wgsl",
-];
-
-/// A name that C++ accepts.
-pub(super) fn safe(name: &str) -> String {
-    if RESERVED.contains(&name) { format!("{name}_") } else { name.to_owned() }
-}
 
 impl Printer<'_> {
     /// The type of a value.

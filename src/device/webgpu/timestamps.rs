@@ -2,10 +2,11 @@
 //! the end of the one before, and what the GPU needs to start it is part of it. Timestamps inside a pass and between passes are extensions; without
 //! them (Metal) each launch is a pass of its own, whose ends have timestamps. `timestamps_web.rs` has the same items for browsers.
 
-use super::encode::{Encoded, Step, Ticket, wait};
+use super::encode::{Encoded, Step};
+use super::platform::{Ticket, wait};
 use super::signal::Signal;
-use super::table::Soon;
-use super::timed::Timings;
+use crate::device::backend::Soon;
+use crate::device::timings::Timings;
 use crate::error::{Error, Result};
 use crate::host;
 

@@ -6,13 +6,14 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
-use super::encode::{Encoded, raw_device};
-use super::table::Soon;
-use super::timed::Timings;
+use super::encode::Encoded;
+use super::platform::raw_device;
+use crate::device::backend::Soon;
+use crate::device::timings::Timings;
 use crate::error::{Error, Result};
 use crate::host;
 
-#[wasm_bindgen(module = "/src/device/encode.js")]
+#[wasm_bindgen(module = "/src/device/webgpu/encode.js")]
 extern "C" {
     #[wasm_bindgen(js_name = submitTimed)]
     fn submit_timed(device: &JsValue, steps: &Array, times: u32, window: u32) -> Promise;

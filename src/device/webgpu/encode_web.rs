@@ -7,47 +7,14 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::error::Result;
+use super::platform::{Ticket, raw_device};
 
-#[wasm_bindgen(module = "/src/device/encode.js")]
+#[wasm_bindgen(module = "/src/device/webgpu/encode.js")]
 extern "C" {
     fn pipeline(device: &JsValue, name: &str, source: &str, inputs: u32, outputs: u32) -> JsValue;
     fn launch(device: &JsValue, pipeline: &JsValue, buffers: &Array, places: &[f64], grid: &[u32]) -> JsValue;
     fn copy(from: &JsValue, at: f64, to: &JsValue, start: f64, bytes: f64) -> JsValue;
     fn submit(device: &JsValue, steps: &Array, times: u32);
-    #[wasm_bindgen(js_name = addSubgroups)]
-    fn want_subgroups();
-    #[wasm_bindgen(js_name = hasSubgroups)]
-    fn with_subgroups(device: &JsValue) -> bool;
-    #[wasm_bindgen(js_name = adapterName)]
-    fn adapter_name(device: &JsValue) -> String;
-}
-
-/// Requests subgroups for the next device of `adapter`, if the adapter has them.
-pub(super) fn add_subgroups(_adapter: &wgpu::Adapter, _descriptor: &mut wgpu::DeviceDescriptor<'_>) {
-    want_subgroups();
-}
-
-/// Whether it was opened with subgroups.
-pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
-    with_subgroups(raw_device(device))
-}
-
-/// The adapter's full name, if the browser reports one that wgpu does not pass on.
-pub(super) fn full_name(device: &wgpu::Device) -> Option<String> {
-    Some(adapter_name(raw_device(device))).filter(|name| !name.is_empty())
-}
-
-/// Whether the caller can wait for submitted work. In a browser only a readback shows that work is done.
-pub(super) const CAN_WAIT: bool = false;
-
-/// Identifies a submit, to wait for it.
-pub(super) struct Ticket;
-
-/// Waiting happens in the event loop.
-#[expect(clippy::unnecessary_wraps, reason = "its native twin can fail")]
-pub(super) fn wait(_device: &wgpu::Device, _ticket: Option<Ticket>) -> Result<()> {
-    Ok(())
 }
 
 /// A part of a buffer that a kernel sees.
@@ -125,11 +92,6 @@ impl Encoded {
         submit(raw_device(device), &self.0, times as u32);
         Ticket
     }
-}
-
-/// The browser's own object.
-pub(super) fn raw_device(device: &wgpu::Device) -> &JsValue {
-    device.as_webgpu().expect("wgpu uses WebGPU in a browser").as_ref()
 }
 
 fn raw_buffer(buffer: &wgpu::Buffer) -> &JsValue {

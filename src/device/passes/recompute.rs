@@ -3,32 +3,19 @@
 
 use std::ops::Range;
 
-use super::Device;
 use super::in_place::transient_bytes;
-use super::kernel::Cost;
 use super::liveness::Uses;
-use super::passes::Passes;
-use super::recording::{Buffer, Command, Dispatch, Label, Recording, Slot, View};
+use super::options::{Passes, Recompute};
+use crate::device::handle::Device;
+use crate::device::record::{Buffer, Command, Cost, Dispatch, Label, Recording, Slot, View};
 use crate::error::{Error, Result};
 
-/// Which results are dropped and computed again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recompute {
-    /// None.
-    #[default]
-    Nothing,
-    /// All but what every so many-th launch passes on to the next; with 1 only what is not passed on, such as slopes.
-    Every(usize),
-    /// The same with the root of the number of launches, which takes the least memory.
-    Root,
-    /// Those of launches with fewer operations than this.
-    Cheap(u64),
-    /// As few as keep the memory of intermediate results within so many bytes.
-    Within(u64),
-}
-
 /// The recording with results computed again, how many launches that takes, and their cost.
-pub(super) fn recomputed(device: &Device, recording: Recording, passes: &Passes) -> Result<(Recording, (usize, Cost))> {
+pub(in crate::device) fn recomputed(
+    device: &Device,
+    recording: Recording,
+    passes: &Passes,
+) -> Result<(Recording, (usize, Cost))> {
     let none = (0, Cost::default());
     let is_asked = passes.recompute != Recompute::Nothing || passes.drops.is_some();
     let Some(turn) = recording.turn.filter(|_| is_asked) else { return Ok((recording, none)) };
@@ -66,39 +53,13 @@ pub(super) fn recomputed(device: &Device, recording: Recording, passes: &Passes)
     }
 }
 
-/// What a plan of a recording would take, before anything is bound or allocated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outline {
-    /// Launches.
-    pub launches: usize,
-    /// Bytes of memory that only the plan's intermediate results take, after sharing.
-    pub transient_bytes: u64,
-    /// The fewest that they take if as many as useful are dropped and computed again.
-    pub least_bytes: u64,
-}
-
-impl Outline {
-    pub(super) fn of(device: &Device, recording: &Recording, passes: &Passes) -> Self {
-        let transient_bytes = transient_bytes(recording, None, passes);
-        let mut least_bytes = transient_bytes;
-        if let Some(turn) = recording.turn {
-            for (bytes, _) in Saved::of(recording, turn).all(device, recording, passes) {
-                least_bytes = least_bytes.min(bytes);
-            }
-        }
-        let is_launch = |command: &&Command| matches!(command, Command::Dispatch(_));
-        let launches = recording.commands.iter().filter(is_launch).count();
-        Self { launches, transient_bytes, least_bytes }
-    }
-}
-
 /// The nearest whole number to a root, at least 2.
 fn root(count: usize) -> usize {
     ((count as f64).sqrt().round() as usize).max(2)
 }
 
 /// What launches before the turn save for those after it.
-struct Saved {
+pub(super) struct Saved {
     turn: usize,
     /// From here on what the launches before the turn have read is overwritten.
     end: usize,
@@ -123,7 +84,7 @@ struct SavedResult {
 }
 
 impl Saved {
-    fn of(recording: &Recording, turn: usize) -> Self {
+    pub(super) fn of(recording: &Recording, turn: usize) -> Self {
         let uses = Uses::of(recording);
         let commands = &recording.commands;
         let writes = |range: Range<usize>, buffer: &Buffer| {
@@ -176,7 +137,7 @@ impl Saved {
     }
 
     /// The recordings for every length of a stretch, each with its bytes.
-    fn all<'r>(
+    pub(super) fn all<'r>(
         &'r self,
         device: &'r Device,
         recording: &'r Recording,

@@ -1,26 +1,10 @@
-//! Recording: commands are appended with their labels, and captured as plans.
+//! Recording: commands get labels and buffers get tags; what is recorded can be captured as a plan.
 
 use super::plan::Plan;
-use super::recording::{Command, Label, Recording, View};
-use super::{Device, Outline, Passes};
+use crate::device::handle::Device;
+use crate::device::passes::{Outline, Passes, rewritten};
+use crate::device::record::{Command, Label, Recording, Tag, View};
 use crate::error::Result;
-
-/// Does something at the end of a block, even if a panic ends it, so that a program which catches the panic can go on.
-pub(super) struct Finally<F: FnOnce()>(Option<F>);
-
-impl<F: FnOnce()> Finally<F> {
-    pub(super) fn new(end: F) -> Self {
-        Self(Some(end))
-    }
-}
-
-impl<F: FnOnce()> Drop for Finally<F> {
-    fn drop(&mut self) {
-        if let Some(end) = self.0.take() {
-            end();
-        }
-    }
-}
 
 impl Device {
     /// Appends a command. It runs when a value is read or a plan is run.
@@ -49,6 +33,13 @@ impl Device {
         work()
     }
 
+    /// Buffers made by `work` get a tag.
+    pub fn tagged<T>(&self, tag: Tag, work: impl FnOnce() -> T) -> T {
+        let before = self.0.tag.replace(tag);
+        let _restored = Finally::new(|| self.0.tag.set(before));
+        work()
+    }
+
     /// Makes a plan of the commands that `work` records. Tensors in `work`'s result keep their memory; other buffers share memory.
     pub fn capture<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
         self.capture_with(&Passes::default(), work)
@@ -63,7 +54,7 @@ impl Device {
     /// What a plan of the commands that `work` records would take; nothing of it is bound or allocated.
     pub fn outline<T>(&self, passes: &Passes, work: impl FnOnce() -> Result<T>) -> Result<Outline> {
         let (recording, _kept) = self.recorded(work)?;
-        Ok(Outline::of(self, &passes.rewritten(self, recording), passes))
+        Ok(Outline::of(self, &rewritten(self, recording, passes), passes))
     }
 
     /// What `work` records, and its result.
@@ -87,5 +78,22 @@ impl Device {
         let mut pending = self.0.pending.borrow_mut();
         let here = pending.commands.len();
         pending.turn.get_or_insert(here);
+    }
+}
+
+/// Does something at the end of a block, even if a panic ends it, so that a program which catches the panic can go on.
+struct Finally<F: FnOnce()>(Option<F>);
+
+impl<F: FnOnce()> Finally<F> {
+    fn new(end: F) -> Self {
+        Self(Some(end))
+    }
+}
+
+impl<F: FnOnce()> Drop for Finally<F> {
+    fn drop(&mut self) {
+        if let Some(end) = self.0.take() {
+            end();
+        }
     }
 }

@@ -1,5 +1,4 @@
-//! The WebGPU device: WGSL through wgpu, natively (Vulkan, Metal, DX12) and in a browser.
-//! Pipelines are compiled once per source and bind groups created once per plan. A run encodes them again, with bounded time per submit.
+//! GPUs as devices: memory, plans and runs. Pipelines are compiled once per source and bind groups created once per plan. A run encodes them again, with bounded time per submit.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -7,16 +6,17 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use super::adapter::{MATRICES_FEATURE, describe, descriptor, is_software, tiles};
-use super::compose::{compose, compose_sized};
-use super::encode::{Binding, CAN_WAIT, Encoded, Pipelines, Ticket, full_name, has_subgroups, wait};
-use super::kernel::{Kernel, SharedBody, check_grid};
-use super::recording::Memory;
+use super::adapter::{MATRICES_FEATURE, NAME, describe, descriptor, is_software, tiles};
+use super::encode::{Binding, Encoded, Pipelines};
+use super::platform::{CAN_WAIT, Ticket, adapters, close, full_name, has_subgroups, wait};
 use super::signal::Signal;
 use super::subgroups::{self, PROBED};
-use super::switches::{self, is_set};
-use super::table::{Entry, Opening, Soon};
-use super::{Backend, BoundCommand, Info, Prepared, Region, Timings, timestamps};
+use super::timestamps;
+use crate::device::backend::{Backend, Entry, Opening, Prepared, Soon};
+use crate::device::info::Info;
+use crate::device::record::{BoundCommand, Kernel, Memory, Region, SharedBody, check_grid, compose, compose_sized};
+use crate::device::switches::{self, is_set};
+use crate::device::timings::Timings;
 use crate::error::{Error, Result};
 use crate::host;
 
@@ -40,8 +40,8 @@ pub(super) struct WebGpu {
     trouble: Arc<Mutex<Option<String>>>,
 }
 
-pub(super) static ENTRY: Entry = Entry {
-    name: "webgpu",
+pub(in crate::device) static ENTRY: Entry = Entry {
+    name: NAME,
     summary: "a GPU, through Vulkan, Metal, DX12 or the browser's WebGPU",
     is_here: true,
     is_choice: true,
@@ -158,11 +158,9 @@ impl WebGpu {
     }
 }
 
-/// A browser frees a device and its memory only when it collects garbage, unless a program destroys the device.
-#[cfg(target_arch = "wasm32")]
 impl Drop for WebGpu {
     fn drop(&mut self) {
-        self.device.destroy();
+        close(&self.device);
     }
 }
 
@@ -314,34 +312,6 @@ fn note(trouble: &Mutex<Option<String>>, message: String) {
     trouble.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(message);
 }
 
-#[cfg(not(target_arch = "wasm32"))]
-async fn adapters() -> Vec<wgpu::Adapter> {
-    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-    descriptor.backends = wgpu::Backends::PRIMARY;
-    let mut all = wgpu::Instance::new(descriptor).enumerate_adapters(wgpu::Backends::PRIMARY).await;
-    all.sort_by_key(|adapter| match adapter.get_info().device_type {
-        wgpu::DeviceType::DiscreteGpu => 0,
-        wgpu::DeviceType::IntegratedGpu => 1,
-        wgpu::DeviceType::VirtualGpu | wgpu::DeviceType::Other => 2,
-        wgpu::DeviceType::Cpu => 3,
-    });
-    all
-}
-
-#[cfg(target_arch = "wasm32")]
-async fn adapters() -> Vec<wgpu::Adapter> {
-    let has_gpu = js_sys::Reflect::get(&js_sys::global(), &"navigator".into())
-        .and_then(|navigator| js_sys::Reflect::get(&navigator, &"gpu".into()))
-        .is_ok_and(|gpu| !gpu.is_undefined());
-    if !has_gpu {
-        return Vec::new();
-    }
-    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-    descriptor.backends = wgpu::Backends::BROWSER_WEBGPU;
-    let instance = wgpu::Instance::new(descriptor);
-    instance.request_adapter(&wgpu::RequestAdapterOptions::default()).await.into_iter().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -352,7 +322,7 @@ mod tests {
             return;
         }
         let mut device = pollster::block_on(WebGpu::open(Opening {
-            request: &super::super::Request::default(),
+            request: &crate::device::Request::default(),
             by_name: true,
             index: 0,
         }))
@@ -369,7 +339,7 @@ mod tests {
         if std::env::var_os("MERO_NO_GPU").is_some() {
             return;
         }
-        let request = super::super::Request { timestamps: true, ..super::super::Request::default() };
+        let request = crate::device::Request { timestamps: true, ..crate::device::Request::default() };
         let device = pollster::block_on(WebGpu::open(Opening { request: &request, by_name: true, index: 0 }))
             .expect("an adapter, or MERO_NO_GPU=1");
         let [from, to] = [0, 1].map(|_| device.allocate(PROBED).expect("memory"));

@@ -1,9 +1,5 @@
 //! How long each command of a plan takes, measured by the device itself. Nothing of this runs unless a caller requests it.
 
-use super::plan::Plan;
-use super::table::Soon;
-use crate::error::{Error, Result};
-
 /// When the commands of a plan ran, in several runs of it.
 #[derive(Clone, Debug, Default)]
 pub struct Timings {
@@ -54,29 +50,6 @@ impl Timings {
         self.spans.extend(later.spans.iter().map(|span| span.map(|time| end + time)));
         self.wall = [if self.commands == 0 { later.wall[0] } else { self.wall[0] }, later.wall[1]];
         self.commands = later.commands;
-    }
-}
-
-impl Plan {
-    /// Runs the plan `times` times, in order, measures every command, and waits for the end. Errors if the device cannot measure commands: a GPU does
-    /// with timestamps, if it was opened for it (`Request::timestamps`).
-    pub async fn run_timed(&self, times: usize) -> Result<Timings> {
-        self.start_timed(times)?.await
-    }
-
-    /// The same without waiting: everything is submitted when this returns, and the future waits for the end.
-    pub(crate) fn start_timed(&self, times: usize) -> Result<Soon<'static, Result<Timings>>> {
-        self.device.flush()?;
-        let backend = &self.device.0.backend;
-        let Some(timed) = backend.run_timed(&*self.prepared, times) else {
-            let info = backend.info();
-            return Err(Error::usage(format!(
-                "profile: device \"{}\" ({}) cannot measure launches: got no timestamps, expected a GPU opened with them, or the device \"cpu\"",
-                info.device, info.name
-            )));
-        };
-        self.device.0.note_run(&self.summary, times);
-        Ok(timed)
     }
 }
 

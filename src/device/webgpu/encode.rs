@@ -4,34 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::error::{Error, Result};
-
-/// Requests subgroups for the next device of `adapter`, if the adapter has them.
-pub(super) fn add_subgroups(adapter: &wgpu::Adapter, descriptor: &mut wgpu::DeviceDescriptor<'_>) {
-    descriptor.required_features |= adapter.features() & wgpu::Features::SUBGROUP;
-}
-
-/// Whether it was opened with subgroups.
-pub(super) fn has_subgroups(device: &wgpu::Device) -> bool {
-    device.features().contains(wgpu::Features::SUBGROUP)
-}
-
-/// The adapter's full name, if wgpu does not report it. Natively it does.
-pub(super) fn full_name(_device: &wgpu::Device) -> Option<String> {
-    None
-}
-
-/// Whether submitted work can be waited for.
-pub(super) const CAN_WAIT: bool = true;
-
-/// Identifies a submit, to wait for it.
-pub(super) type Ticket = wgpu::SubmissionIndex;
-
-/// Waits for a submit, or for all.
-pub(super) fn wait(device: &wgpu::Device, ticket: Option<Ticket>) -> Result<()> {
-    let outcome = device.poll(wgpu::PollType::Wait { submission_index: ticket, timeout: None });
-    outcome.map(|_| ()).map_err(|error| Error::device(format!("webgpu: {error}")))
-}
+use super::platform::Ticket;
 
 /// A part of a buffer that a kernel sees.
 pub(super) struct Binding {

@@ -1,11 +1,16 @@
-//! The WGSL of a launch: the body's text, which may begin with a directive, then the kernel's fragments.
+//! The WGSL of a launch: the body's text, which may begin with a directive, then the kernel's fragments. Lanes of a workgroup exchange values through
+//! workgroup memory, or within a subgroup without a barrier: kernels that list `EXCHANGE` may call `exchanged` for the first SUBGROUP lanes; what they
+//! compute must be the same for any SUBGROUP.
 
-use super::kernel::{Field, Kernel, SharedBody};
-use super::subgroups::{self, EXCHANGE};
+use super::body::SharedBody;
+use super::kernel::{Field, Kernel};
+
+/// The fragment that requests the exchange, with no lanes in a subgroup. A device with subgroups replaces it.
+pub const EXCHANGE: &str = crate::wgsl!("common/exchange_memory");
 
 /// The WGSL of a kernel for a device whose subgroups have `subgroup` lanes.
 pub fn compose(kernel: &Kernel, body: Option<&SharedBody>, subgroup: u32) -> String {
-    let exchange = subgroups::exchange(subgroup);
+    let exchange = exchange(subgroup);
     let mut source = body.map_or_else(String::new, |body| body.wgsl() + "\n");
     for &fragment in kernel.wgsl {
         source.push_str(if fragment == EXCHANGE { &exchange } else { fragment });
@@ -40,6 +45,14 @@ pub fn compose_sized(kernel: &Kernel, body: Option<&SharedBody>, params: &[u32],
         }
     }
     Some(source)
+}
+
+/// The fragment for `lanes` lanes to a subgroup.
+fn exchange(lanes: u32) -> String {
+    match lanes {
+        0 | 1 => EXCHANGE.to_owned(),
+        _ => format!("const SUBGROUP: u32 = {lanes}u;\n{}", crate::wgsl!("common/exchange_subgroup")),
+    }
 }
 
 /// A text with something else in place of each use of a field of the uniform.

@@ -2,14 +2,14 @@
 //! last: results that are computed again change what is read later.
 
 use super::liveness::{Sharing, Uses};
-use super::passes::Passes;
-use super::recording::{Buffer, Command, Dispatch, Recording, View};
+use super::options::Passes;
+use crate::device::record::{Buffer, Command, Dispatch, Recording, View};
 
 /// The pass is used where it saves at least 1/100 of the bytes: on the CPU a launch in place is slower while its buffers fit into the cache.
 const LEAST_SHARE: u64 = 100;
 
 /// The recording in which launches write over their inputs, if the pass is on and that saves enough memory.
-pub(super) fn in_place(recording: Recording, passes: &Passes) -> Recording {
+pub(in crate::device) fn in_place(recording: Recording, passes: &Passes) -> Recording {
     let (made, _) = planned(&recording, None, passes);
     made.unwrap_or(recording)
 }

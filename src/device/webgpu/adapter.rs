@@ -1,8 +1,13 @@
 //! What an adapter is and what it offers.
 
-use super::encode::add_subgroups;
-use super::webgpu::ENTRY;
-use super::{Execution, Info, Request, Tiles, subgroups, switches, timestamps};
+use super::platform::add_subgroups;
+use super::{subgroups, timestamps};
+use crate::device::info::{Execution, Info, Tiles};
+use crate::device::request::Request;
+use crate::device::switches;
+
+/// The name of the device.
+pub(super) const NAME: &str = "webgpu";
 
 /// Whether it is a GPU implemented in software.
 pub(super) fn is_software(adapter: &wgpu::Adapter) -> bool {
@@ -39,7 +44,7 @@ pub(super) fn describe(adapter: &wgpu::Adapter) -> Info {
     let subgroup = subgroups::lanes(&info, adapter.features().contains(wgpu::Features::SUBGROUP));
     let name = if info.name.is_empty() { "browser WebGPU adapter".to_owned() } else { info.name };
     Info {
-        device: ENTRY.name,
+        device: NAME,
         name,
         driver: format!("{:?} {}", info.backend, info.driver_info).trim_end().to_owned() + &switches,
         execution: Execution::Shaders,

@@ -2,28 +2,10 @@
 //! plan keeps half the bytes of it, and the launches themselves compute in 32 bits. Kernels with a `fuse` rule for conversions
 //! read and write the halves directly.
 
-use std::rc::Rc;
-
-use super::Device;
 use super::liveness::Uses;
-use super::recording::{Buffer, Command, Dispatch, Label, Recording, View};
-
-/// Packs or unpacks all of a view into another.
-type Conversion = Rc<dyn Fn(View, View) -> Dispatch>;
-
-/// Which results a plan stores in 16 bits, and the launches that convert them.
-#[derive(Clone)]
-pub struct Halves {
-    /// Whether launches with this label compute and read such results.
-    pub takes: Rc<dyn Fn(&Label) -> bool>,
-    /// From floats into half as many words.
-    pub pack: Conversion,
-    /// Back into floats.
-    pub unpack: Conversion,
-    /// Whether kernels that can read and write halves do. Else every conversion is a launch of its own; the bits are the same, except
-    /// where cooperative matrices multiply merged f16 operands.
-    pub is_merged: bool,
-}
+use super::options::Halves;
+use crate::device::handle::Device;
+use crate::device::record::{Buffer, Command, Recording, View};
 
 /// Results of fewer words are not worth two launches.
 const FEWEST: usize = 256;

@@ -1,21 +1,9 @@
-//! How lanes of a workgroup exchange values: through workgroup memory, or within a subgroup without a barrier. Kernels that list
-//! `EXCHANGE` may call `exchanged` for the first SUBGROUP lanes; what they compute must be the same for any SUBGROUP.
+//! How many lanes of a workgroup exchange values within a subgroup, and a probe of whether they do.
 
-use super::{BoundCommand, Cost, Kernel, Region};
-
-/// The fragment that requests the exchange, with no lanes in a subgroup. A device with subgroups replaces it.
-pub const EXCHANGE: &str = crate::wgsl!("common/exchange_memory");
+use crate::device::record::{BoundCommand, Cost, EXCHANGE, Kernel, Region};
 
 /// Half of the smallest workgroup of a kernel: with more lanes, nothing would be left to combine through workgroup memory.
 const MAX_LANES: u32 = 64;
-
-/// The fragment for `lanes` lanes to a subgroup.
-pub(super) fn exchange(lanes: u32) -> String {
-    match lanes {
-        0 | 1 => EXCHANGE.to_owned(),
-        _ => format!("const SUBGROUP: u32 = {lanes}u;\n{}", crate::wgsl!("common/exchange_subgroup")),
-    }
-}
 
 /// Lanes that are always in one subgroup. The size may differ between pipelines, so this is the smallest.
 pub(super) fn lanes(adapter: &wgpu::AdapterInfo, has_subgroups: bool) -> u32 {

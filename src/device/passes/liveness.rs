@@ -2,12 +2,11 @@
 
 use std::rc::Rc;
 
-use super::pool::size_class;
-use super::recording::{Buffer, Command, Recording, Slot, View};
-use super::tag::Tag;
+use crate::device::pool::size_class;
+use crate::device::record::{Buffer, Command, Recording, Slot, Tag, View};
 
 /// Where each buffer is used and how many handles the recording has, sorted by key.
-pub(super) struct Uses(Vec<(*const Slot, Use)>);
+pub(in crate::device) struct Uses(Vec<(*const Slot, Use)>);
 
 struct Use {
     handles: usize,
@@ -20,12 +19,12 @@ struct Use {
 }
 
 impl Uses {
-    pub(super) fn of(recording: &Recording) -> Self {
+    pub(in crate::device) fn of(recording: &Recording) -> Self {
         Self::among(recording, None)
     }
 
     /// `known` says of the buffers of another recording which of them are persistent, where both are held at once.
-    pub(super) fn among(recording: &Recording, known: Option<&Self>) -> Self {
+    pub(in crate::device) fn among(recording: &Recording, known: Option<&Self>) -> Self {
         let mut uses = Self(Vec::new());
         for (at, command) in recording.commands.iter().enumerate() {
             let reads = command.reads().len();
@@ -73,12 +72,12 @@ impl Uses {
         &self.0[self.at(buffer)].1
     }
 
-    pub(super) fn is_persistent(&self, buffer: &Buffer) -> bool {
+    pub(in crate::device) fn is_persistent(&self, buffer: &Buffer) -> bool {
         self.get(buffer).is_persistent
     }
 
     /// The first and the last command that use a buffer.
-    pub(super) fn span(&self, buffer: &Buffer) -> [usize; 2] {
+    pub(in crate::device) fn span(&self, buffer: &Buffer) -> [usize; 2] {
         let used = self.get(buffer);
         [used.first.0, used.last]
     }
@@ -91,7 +90,7 @@ impl Uses {
             || used.first_read <= used.first_write
     }
 
-    pub(super) fn persistent(&self, recording: &Recording) -> Vec<Buffer> {
+    pub(in crate::device) fn persistent(&self, recording: &Recording) -> Vec<Buffer> {
         // This decides for all buffers before it clones any handle: a clone would count as a holder outside.
         let mut chosen = Vec::new();
         for (at, command) in recording.commands.iter().enumerate() {
@@ -110,7 +109,7 @@ impl Uses {
 }
 
 /// Blocks of memory for the intermediate results of a recording. A block is free again after the last reader of its result.
-pub(super) struct Sharing {
+pub(in crate::device) struct Sharing {
     /// The block of each intermediate result, in the order of [`Uses`].
     block_of: Vec<Option<usize>>,
     /// Words of each block, and what its first result holds.
@@ -124,7 +123,7 @@ pub(super) struct Sharing {
 impl Sharing {
     /// With as few bytes as two ways of choosing a free block give: the smallest that is large enough, or that only if less than twice as large. Halves
     /// would otherwise lie in blocks for floats.
-    pub(super) fn of(recording: &Recording, uses: &Uses) -> Self {
+    pub(in crate::device) fn of(recording: &Recording, uses: &Uses) -> Self {
         let any = Self::within(recording, uses, usize::MAX);
         if !any.is_wasteful {
             return any;
@@ -175,12 +174,12 @@ impl Sharing {
     }
 
     /// Bytes of all blocks.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::device) fn bytes(&self) -> u64 {
         self.blocks.iter().map(|(words, _)| 4 * *words as u64).sum()
     }
 
     /// The block of an intermediate result; `None` for buffers that outlive the plan.
-    pub(super) fn block(&self, uses: &Uses, buffer: &Buffer) -> Option<usize> {
+    pub(in crate::device) fn block(&self, uses: &Uses, buffer: &Buffer) -> Option<usize> {
         self.block_of[uses.at(buffer)]
     }
 }

@@ -1,124 +1,22 @@
 //! A recording made replayable: pointwise chains are fused, transient buffers share memory by liveness, and everything is bound once.
 
-use std::fmt;
-
-use super::in_place::in_place;
-use super::kernel::{Cost, Kernel, SharedBody};
-use super::liveness::{Sharing, Uses};
-use super::passes::Passes;
-use super::recompute::recomputed;
-use super::recording::{Buffer, Command, Label, Memory, Recording, View};
-use super::{Device, Prepared, compose, compose_sized};
-use crate::error::Result;
+use super::summary::{Code, Launch, Summary};
+use crate::device::backend::{Prepared, Soon};
+use crate::device::handle::Device;
+use crate::device::passes::{Passes, Sharing, Uses, in_place, recomputed, rewritten};
+use crate::device::record::{BoundCommand, Buffer, Command, Cost, Label, Memory, Recording, Region, View};
+use crate::device::timings::Timings;
+use crate::error::{Error, Result};
 
 /// A replayable plan. `run` repeats it; nothing is bound, compiled or uploaded again.
 pub struct Plan {
-    pub(super) device: Device,
-    pub(super) prepared: Box<dyn Prepared>,
+    device: Device,
+    prepared: Box<dyn Prepared>,
     /// Buffers that outlive a run: kept so that their memory is not reused under the plan.
     _held: Vec<Buffer>,
     /// The memory of its intermediate results.
     _blocks: Blocks,
-    pub(super) summary: Summary,
-}
-
-/// The launches, memory and cost of a plan, known before it runs.
-#[derive(Clone, Debug, Default)]
-pub struct Summary {
-    /// The launches in order.
-    pub launches: Vec<Launch>,
-    /// The copies in order, as launches of `copy`.
-    pub copies: Vec<Launch>,
-    /// Arithmetic and traffic of one run.
-    pub cost: Cost,
-    /// Bytes of memory that only the plan's intermediate results take, after sharing.
-    pub transient_bytes: u64,
-    /// The same if every buffer had a block of its own; a launch in place has one buffer less.
-    pub unshared_bytes: u64,
-    /// Bytes of the buffers it reads and writes that outlive it.
-    pub persistent_bytes: u64,
-    /// How many of the launches compute again what was dropped, and what they cost.
-    pub recomputed: (usize, Cost),
-}
-
-/// The code of a launch: a kernel, its body and its uniform.
-#[derive(Clone)]
-pub struct Code {
-    kernel: &'static Kernel,
-    body: Option<SharedBody>,
-    params: Vec<u32>,
-}
-
-impl Code {
-    /// Its WGSL for a device whose subgroups have so many lanes; 1 without subgroups.
-    pub fn wgsl(&self, lanes: u32) -> String {
-        compose(self.kernel, self.body.as_ref(), lanes)
-    }
-
-    /// The same with its sizes compiled in; `None` if it has none that are worth it.
-    pub fn sized_wgsl(&self, lanes: u32) -> Option<String> {
-        compose_sized(self.kernel, self.body.as_ref(), &self.params, lanes)
-    }
-}
-
-impl fmt::Debug for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kernel.name)
-    }
-}
-
-/// A launch of a plan.
-#[derive(Clone, Debug)]
-pub struct Launch {
-    /// The kernel's name.
-    pub kernel: &'static str,
-    /// Its code; a copy has none.
-    pub code: Option<Code>,
-    /// What it is part of.
-    pub label: Label,
-    /// Its arithmetic and traffic.
-    pub cost: Cost,
-    /// Its place among the commands of the plan, copies included.
-    pub place: usize,
-}
-
-/// A command whose views have become memory.
-pub enum Bound {
-    /// Run a kernel over regions.
-    Dispatch {
-        /// The kernel.
-        kernel: &'static Kernel,
-        /// Its body.
-        body: Option<SharedBody>,
-        /// Its uniform.
-        params: Vec<u32>,
-        /// Workgroups.
-        grid: [u32; 3],
-        /// Arithmetic and traffic.
-        cost: Cost,
-        /// Inputs in order.
-        inputs: Vec<Region>,
-        /// Outputs in order.
-        outputs: Vec<Region>,
-    },
-    /// Copy between regions.
-    Copy {
-        /// Source.
-        from: Region,
-        /// Destination.
-        to: Region,
-    },
-}
-
-/// A run of words in a device's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Region {
-    /// The block.
-    pub memory: Memory,
-    /// First word.
-    pub offset: usize,
-    /// Number of words.
-    pub words: usize,
+    summary: Summary,
 }
 
 /// A plan compiled by a backend, the plan's own memory, and its summary.
@@ -126,7 +24,7 @@ type Planned = (Box<dyn Prepared>, Blocks, Summary);
 
 impl Plan {
     pub(super) fn new(device: &Device, recording: Recording, passes: &Passes) -> Result<Self> {
-        let (recording, again) = recomputed(device, passes.rewritten(device, recording), passes)?;
+        let (recording, again) = recomputed(device, rewritten(device, recording, passes), passes)?;
         let recording = in_place(recording, passes);
         let uses = Uses::of(&recording);
         let held = uses.persistent(&recording);
@@ -165,13 +63,53 @@ impl Plan {
     /// Runs the plan `times` times, in order. Returns once the work is submitted; `Device::read` waits for it.
     pub fn run(&self, times: usize) -> Result<()> {
         self.device.flush()?;
-        self.device.0.note_run(&self.summary, times);
+        self.note_run(times);
         self.device.0.backend.run(&*self.prepared, times)
+    }
+
+    /// Runs the plan `times` times, in order, measures every command, and waits for the end. Errors if the device cannot measure commands: a GPU does
+    /// with timestamps, if it was opened for it (`Request::timestamps`).
+    pub async fn run_timed(&self, times: usize) -> Result<Timings> {
+        self.start_timed(times)?.await
+    }
+
+    /// The same without waiting: everything is submitted when this returns, and the future waits for the end.
+    pub(crate) fn start_timed(&self, times: usize) -> Result<Soon<'static, Result<Timings>>> {
+        self.device.flush()?;
+        let backend = &self.device.0.backend;
+        let Some(timed) = backend.run_timed(&*self.prepared, times) else {
+            let info = backend.info();
+            return Err(Error::usage(format!(
+                "profile: device \"{}\" ({}) cannot measure launches: got no timestamps, expected a GPU opened with them, or the device \"cpu\"",
+                info.device, info.name
+            )));
+        };
+        self.note_run(times);
+        Ok(timed)
+    }
+
+    fn note_run(&self, times: usize) {
+        self.device.0.count(|counters| {
+            counters.launches += (self.summary.launches.len() * times) as u64;
+            counters.flops += self.summary.cost.flops * times as u64;
+        });
     }
 
     /// The launches, memory and cost of one run.
     pub fn summary(&self) -> &Summary {
         &self.summary
+    }
+}
+
+impl Device {
+    /// Runs everything recorded so far.
+    pub fn flush(&self) -> Result<()> {
+        assert!(!self.0.is_capturing.get(), "capture: no run or read is possible while a plan is recorded");
+        let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
+        if recording.commands.is_empty() {
+            return Ok(());
+        }
+        Plan::new(self, recording, &Passes::default())?.run(1)
     }
 }
 
@@ -215,7 +153,7 @@ impl Binding<'_> {
         Region { memory, offset: view.offset, words: view.words }
     }
 
-    fn bind(&self, command: &Command, label: &Label, summary: &mut Summary) -> Bound {
+    fn bind(&self, command: &Command, label: &Label, summary: &mut Summary) -> BoundCommand {
         let regions = |views: &[View]| views.iter().map(|view| self.region(view)).collect();
         let place = summary.launches.len() + summary.copies.len();
         match command {
@@ -225,7 +163,7 @@ impl Binding<'_> {
                 let (kernel, body, params) = (dispatch.kernel, dispatch.body.clone(), dispatch.params.clone());
                 let code = Some(Code { kernel, body, params });
                 summary.launches.push(Launch { kernel: kernel.name, code, label: label.clone(), cost, place });
-                Bound::Dispatch {
+                BoundCommand::Dispatch {
                     kernel: dispatch.kernel,
                     body: dispatch.body.clone(),
                     params: dispatch.params.clone(),
@@ -238,7 +176,7 @@ impl Binding<'_> {
             Command::Copy { from, to } => {
                 let cost = Cost { flops: 0, bytes: 8 * from.words as u64 };
                 summary.copies.push(Launch { kernel: "copy", code: None, label: label.clone(), cost, place });
-                Bound::Copy { from: self.region(from), to: self.region(to) }
+                BoundCommand::Copy { from: self.region(from), to: self.region(to) }
             }
         }
     }
