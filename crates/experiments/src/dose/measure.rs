@@ -2,11 +2,12 @@
 
 use serde_json::json;
 
-use super::{Data, TARGETS, THRESHOLDS};
+use super::data::{Data, TARGETS, THRESHOLDS};
 use crate::classify::{Confusion, OperatingPoints, Operation, auroc, average_precision, log_space, sweep};
-use crate::harness::{Axes, Chart, Curve, Description, Direction, Gathering, MethodResult, Metric, Remark};
+use crate::description::{Axes, Chart, Description, Direction, Gathering, Metric, Remark};
 use crate::report::MethodReport;
 use crate::statistics::mean;
+use crate::subject::{Curve, MethodResult};
 use meromorph::{Error, Result};
 
 /// A smaller |Q| means censored.

@@ -1,6 +1,9 @@
 //! `mero fit` where every free parameter has a value for each group of rows: a table of fits.
 
-use super::{Answer, Args, Failure, say, say_data};
+use super::args::Args;
+use super::solving::CPU;
+use crate::terminal::console::{say, say_data};
+use crate::{Answer, Failure};
 use meromorph::fit::{Fits, Problem, SmallFit, SolveOptions, Spread, report_many, solve_each};
 use meromorph::internal::host;
 use meromorph::io::csv::{self, Values};
@@ -21,7 +24,7 @@ pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, ta
             "out: got {out}, expected a name ending in .csv: many fits are written as a table"
         )));
     }
-    if args.device != super::CPU {
+    if args.device != CPU {
         let device = &args.device;
         return Err(Failure::usage(format!(
             "device: got {device}, expected cpu: many fits are solved in batches on the cpu"

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::super::console::{say, say_json};
+use super::args::Args;
 use super::rows::Rows;
-use super::{Answer, Args, Failure};
+use crate::terminal::console::{say, say_json};
+use crate::{Answer, Failure};
 use meromorph::fit::{Facts, Formula, Plan, Strategy};
 use meromorph::internal::host::{self, MemoryLimit};
 use meromorph::io::{Format, RowSource};

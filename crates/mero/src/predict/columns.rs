@@ -1,7 +1,10 @@
 //! The columns that `mero predict` writes.
 
-use meromorph::io::csv::Values;
+use meromorph::Result;
+use meromorph::io::csv::{self, Values};
+use meromorph::io::{Format, Table};
 use meromorph::loss::Link;
+use meromorph::readers::is_text;
 use meromorph::train::{Model, Prediction};
 
 /// The columns of the output: `prediction`, with loss `gaussian_nll` its `prediction_std`, and for classes its `probability`; for a model with poles `value` (empty at ⊥), `bottom`, `gap`
@@ -86,4 +89,13 @@ impl<'a> Columns<'a> {
         columns.push(("note", Values::Texts(&self.notes)));
         columns
     }
+}
+
+/// Columns after those of the table: as they are written in the file, or for a file that is not CSV, their cells as CSV.
+pub(super) fn beside(columns: &[(&str, Values<'_>)], table: &Table, bytes: &[u8], format: &Format) -> Result<Vec<u8>> {
+    if !is_text(bytes) {
+        let own = table.columns().iter().map(|column| (column.name.as_str(), Values::Cells(column.as_category())));
+        return Ok(csv::write(&own.chain(columns.iter().copied()).collect::<Vec<_>>()));
+    }
+    csv::append(bytes, table.source(), format, columns)
 }
