@@ -85,7 +85,7 @@ fn linear(rows: usize) -> Result<Table> {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     #[test]
     fn the_rows_are_what_they_are_said_to_be() {

@@ -60,7 +60,7 @@ fn places(executable: &Path) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use crate::*;
+    use super::*;
 
     #[test]
     fn places_follow_the_executable() {
