@@ -1,20 +1,12 @@
 //! Methods of other programs: the tables of a seed for training and prediction, and the measures of their predictions, the same as for
 //! every method here.
 
-use super::harness::{Curve, MethodResult, Request, Role, Size, Subject};
+use super::description::{Role, Size};
 use super::report::{MethodReport, Trace, Trial};
+use super::request::{ExternalMethod, Request};
+use super::subject::{Curve, MethodResult, Notation, Subject};
 use meromorph::error::{Error, Result};
 use meromorph::train::Examples;
-
-/// A method of another program, given by its predictions.
-#[derive(Clone, Debug)]
-pub struct ExternalMethod {
-    /// 1 to 20 letters, digits, "-", "_" or ".".
-    pub name: String,
-    /// Predictions by seed, in the order of the request: one row per row of `predict`, with the prediction columns of the domain; NaN
-    /// where the method predicts no value.
-    pub predictions: Vec<Vec<f32>>,
-}
 
 /// A table of a seed.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,17 +17,6 @@ pub struct Predictions {
     pub columns: Vec<&'static str>,
     /// [rows, columns], row-major.
     pub values: Vec<f32>,
-}
-
-/// The columns of a domain's tables.
-pub(super) struct Notation<D, P> {
-    /// Names of the columns of inputs, targets and predictions.
-    pub inputs: &'static [&'static str],
-    pub targets: &'static [&'static str],
-    pub predictions: &'static [&'static str],
-    pub validation: Option<fn(&D) -> &Examples>,
-    /// Predictions from rows of their columns.
-    pub read: fn(&[f32]) -> Result<P>,
 }
 
 impl<D, P> Subject<D, P> {

@@ -3,6 +3,7 @@
 //! of methods and measures; `run` trains all methods on all seeds and returns a report.
 
 mod classify;
+mod description;
 pub mod dose;
 mod elsewhere;
 mod harness;
@@ -12,17 +13,21 @@ mod net;
 mod page;
 mod random;
 mod report;
+mod request;
 pub mod rf;
 mod statistics;
+mod subject;
 pub mod terms;
 mod training;
 
 pub use classify::{Confusion, OperatingPoints, Operation, Threshold, auroc, average_precision, log_space, sweep};
-pub use elsewhere::{ExternalMethod, Predictions};
-pub use harness::{Axes, Chart, Direction, Follow, Gathering, Metric, Remark, Request, Role, Size};
+pub use description::{Axes, Chart, Direction, Gathering, Metric, Remark, Role, Size};
+pub use elsewhere::Predictions;
+pub use harness::Follow;
 pub use page::page;
 pub use random::{Purpose, Stream};
 pub use report::{Comparison, ExperimentReport, MethodReport, Trace, Trial, Verdict};
+pub use request::{ExternalMethod, Request};
 pub use statistics::{Estimate, mean, quantile};
 
 use meromorph::device::Device;

@@ -1,6 +1,6 @@
 //! An experiment's report as a page: the verdict, the claim and the main charts first, then every comparison, figure and method.
 
-use super::harness::{Direction, Metric, Role};
+use super::description::{Direction, Metric, Role};
 use super::report::{Comparison, ExperimentReport, FEW, MethodReport, Verdict};
 use super::statistics::{Estimate, mean};
 use meromorph::report::{Axis, Cell, Chart, Page, Series, Style, Table, Tone, count, counted, typeset};

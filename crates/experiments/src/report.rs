@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::harness::{Chart, Description, Direction, Gathering, Metric, Remark, Request, Role};
+use super::description::{Chart, Description, Direction, Gathering, Metric, Remark, Role};
+use super::request::Request;
 use super::statistics::Estimate;
 use meromorph::device::Info;
 use meromorph::report::counted;

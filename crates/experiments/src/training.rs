@@ -4,10 +4,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::harness::{Curve, Decode, EpochScore, Kind, Method, MethodResult, Subject};
 use super::net::Net;
 use super::random::{Purpose, Stream};
 use super::report::{Trace, Trial};
+use super::subject::{Curve, Decode, EpochScore, Kind, Method, MethodResult, Subject};
 use meromorph::device::Device;
 use meromorph::error::Result;
 use meromorph::optim::{Optimizer, Schedule};

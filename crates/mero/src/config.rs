@@ -9,9 +9,9 @@ use std::path::Path;
 
 use clap::{Arg, ArgAction, Command};
 
-use super::args::NAMES;
-use super::flags::{GROUP, TARGET};
-use super::line::{Line, Named};
+use crate::line::{Line, Named};
+use crate::options::flags::{GROUP, TARGET};
+use crate::options::reading::NAMES;
 use meromorph::error::{Error, ErrorKind, Result, hint, listed, similar};
 use meromorph::internal::host::{self, number};
 use meromorph::options::{Entry, Kind, Naming, Range, Value};

@@ -3,11 +3,12 @@
 
 use pollster::block_on;
 
-use super::args::{Hardware, Output, choose_geometry};
-use super::flags::{Flags, Model, prepare};
-use super::replace::check_replaced;
-use super::session::{Judging, Session};
-use super::{Answer, Failure};
+use crate::options::flags::{Flags, Model, prepare};
+use crate::options::hardware::{Hardware, choose_geometry};
+use crate::options::outputs::Output;
+use crate::session::replace::check_replaced;
+use crate::session::{Judging, Session};
+use crate::{Answer, Failure};
 use meromorph::files::Table;
 use meromorph::internal::host;
 use meromorph::report::counted;

@@ -2,7 +2,7 @@
 
 use pollster::block_on;
 
-use super::console::{say, say_json};
+use crate::terminal::console::{say, say_json};
 use meromorph::Device;
 use meromorph::device::{self, Execution, Info};
 use meromorph::report::{Table, binary, short};

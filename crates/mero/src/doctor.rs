@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use super::Answer;
-use super::args::{Hardware, Reading, check_header, read};
-use super::console::{say, say_json};
-use super::predict::load;
+use crate::Answer;
+use crate::options::hardware::Hardware;
+use crate::options::reading::{Reading, check_header, read};
+use crate::saved::load;
+use crate::terminal::console::{say, say_json};
 use meromorph::error::Error;
 use meromorph::report::{Table as TextTable, facts};
 use meromorph::run::{Finding, Verdict};
@@ -19,13 +20,13 @@ pub(super) struct Args {
     model: PathBuf,
     /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst with the target column; - reads standard input
     file: PathBuf,
+    /// Print only JSON, one object
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
     hardware: Hardware,
-    /// Print only JSON, one object
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Answer {

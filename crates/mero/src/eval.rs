@@ -5,14 +5,18 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, Reading, check_header, check_out, check_page, read};
-use super::console::{say, say_json};
-use super::examine::{bars, examine, partial_chart};
-use super::page::{PageContent, page};
-use super::plot::{PlotData, draw};
-use super::predict::load;
-use super::report::{metrics_table, shape_of};
-use super::{Answer, Failure};
+use crate::options::hardware::Hardware;
+use crate::options::outputs::{check_out, check_page};
+use crate::options::reading::{Reading, check_header, read};
+use crate::saved::load;
+use crate::show::examine::{bars, examine, partial_chart};
+use crate::show::labels::shape_of;
+use crate::show::metrics::metrics_table;
+use crate::show::page::content::PageContent;
+use crate::show::page::page;
+use crate::show::plot::{PlotData, draw};
+use crate::terminal::console::{say, say_json};
+use crate::{Answer, Failure};
 use meromorph::files::Table;
 use meromorph::internal::host;
 use meromorph::judge::{Evaluation, LayerShares, Metrics, Monitor, MonitorState, ThresholdRow, nearness, sweep};
@@ -29,10 +33,6 @@ pub(super) struct Args {
     model: PathBuf,
     /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst with the target column; - reads standard input
     file: PathBuf,
-    #[command(flatten)]
-    reading: Reading,
-    #[command(flatten)]
-    hardware: Hardware,
     /// Show the effect of other thresholds: the given ones, or some around the model's
     #[arg(long, value_name = "TAU", value_delimiter = ',', num_args = 0..=1, require_equals = true)]
     sweep: Option<Vec<f64>>,
@@ -51,6 +51,10 @@ pub(super) struct Args {
     /// Print only JSON, one object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    hardware: Hardware,
 }
 
 pub(super) fn run(args: &Args) -> Answer {

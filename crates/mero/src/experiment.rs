@@ -7,10 +7,11 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use pollster::block_on;
 
-use super::args::{Hardware, read};
-use super::console::{say, say_json};
-use super::progress::Progress;
-use super::{Answer, Failure};
+use crate::options::hardware::Hardware;
+use crate::options::reading::read;
+use crate::terminal::console::{say, say_json};
+use crate::terminal::progress::Progress;
+use crate::{Answer, Failure};
 use meromorph::error::{Error, ErrorKind, Result};
 use meromorph::files::csv::{self, Header, Values};
 use meromorph::internal::host;

@@ -6,10 +6,12 @@ use clap::ArgGroup;
 use pollster::block_on;
 use serde_json::json;
 
-use super::args::{Hardware, Reading, check_outs, check_page, read};
-use super::console::{say, say_json};
-use super::predict::load;
-use super::{Answer, Failure, web};
+use crate::options::hardware::Hardware;
+use crate::options::outputs::{check_outs, check_page};
+use crate::options::reading::{Reading, read};
+use crate::saved::load;
+use crate::terminal::console::{say, say_json};
+use crate::{Answer, Failure, web};
 use meromorph::export::{
     Comparison, OPSET, PAGE_FILE, PARTS_FOLDER, ValidatedBundle, compare, digest, narrowed, package_name,
     validate_bundle, write_bundle, write_onnx, write_package, write_page,
@@ -64,13 +66,13 @@ pub(super) struct Args {
     /// The digest that the bundle must have
     #[arg(long, value_name = "SHA256", requires = "check")]
     expect_digest: Option<String>,
+    /// Print only JSON, one object per written or checked file
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
     hardware: Hardware,
-    /// Print only JSON, one object per written or checked file
-    #[arg(long)]
-    json: bool,
 }
 
 pub(super) fn run(args: &Args) -> Answer {

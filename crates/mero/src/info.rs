@@ -4,17 +4,19 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::Answer;
-use super::console::{say, say_json};
-use super::predict::load;
-use super::report::{limits, metrics_table, shape_of};
+use crate::Answer;
+use crate::saved::load;
+use crate::show::columns::{column_table, listed};
+use crate::show::labels::{limits, shape_of};
+use crate::show::metrics::metrics_table;
+use crate::terminal::console::{say, say_json};
 use meromorph::internal::host;
 use meromorph::judge::{Calibration, Residuals};
 use meromorph::model::Model;
 use meromorph::nn::Layout;
-use meromorph::report::{Table, bytes, count, counted, facts, figure, short};
+use meromorph::report::{bytes, count, counted, facts, figure, short};
 use meromorph::run::{Provenance, mean_and_spread};
-use meromorph::table::{CategoryFeature, Feature, NumberFeature, Preparation, Target};
+use meromorph::table::{CategoryFeature, Feature, NumberFeature, Target};
 use meromorph::train::StepKind;
 
 #[derive(clap::Args)]
@@ -132,42 +134,6 @@ fn identity(args: &Args, model: &Model) -> Vec<(&'static str, String)> {
     }
     lines.push(("loss", model.loss.text().to_owned()));
     lines
-}
-
-/// Texts of a table that are shown at most.
-const SHOWN: usize = 6;
-
-/// The most frequent texts with their counts.
-fn listed(levels: &[String], counts: &[u32]) -> String {
-    let mut order: Vec<usize> = (0..levels.len()).collect();
-    order.sort_by_key(|&at| std::cmp::Reverse(counts[at]));
-    let shown =
-        order.iter().take(SHOWN).map(|&at| format!("{} ({})", short(&levels[at], 24), count(u64::from(counts[at]))));
-    let more = levels.len().saturating_sub(SHOWN);
-    shown.chain((more > 0).then(|| format!("{} more", count(more as u64)))).collect::<Vec<_>>().join(", ")
-}
-
-/// A row for each column that a model reads.
-pub(super) fn column_table(preparation: &Preparation) -> Table {
-    let no_value = "no prediction";
-    let row = |feature: &Feature| match feature {
-        Feature::Numeric(NumberFeature { name, min, max, impute, .. }) => {
-            let missing = impute.map_or_else(|| no_value.to_owned(), |value| format!("counts as {}", figure(value)));
-            [short(name, 28), "number".into(), format!("{} to {}", figure(*min), figure(*max)), missing]
-        }
-        Feature::Date(date) => {
-            let missing = date.elapsed.impute.map(|days| format!("counts as {}", date.text(days)));
-            let missing = missing.unwrap_or_else(|| no_value.to_owned());
-            [short(feature.name(), 28), "date".into(), date.range().join(" to "), missing]
-        }
-        Feature::Categorical(CategoryFeature { name, levels, counts, impute, .. }) => {
-            let as_level = |level: &String| format!("counts as {}", short(level, 24));
-            let missing =
-                impute.map(|at| levels.get(at as usize).map_or_else(|| "a level of its own".into(), as_level));
-            [short(name, 28), "category".into(), listed(levels, counts), missing.unwrap_or_else(|| no_value.to_owned())]
-        }
-    };
-    Table::new(["column", "kind", "in training", "missing cell"]).rows(preparation.features.iter().map(row))
 }
 
 fn training(provenance: &Provenance) -> String {

@@ -1,39 +1,29 @@
 //! The command `mero`: each subcommand parses its arguments and files, calls one module of the engine and prints the result.
 
-mod args;
 mod bench;
-mod color;
 mod completions;
 mod config;
-mod console;
-mod curve;
 mod demo;
 mod devices;
 mod doctor;
 mod eval;
-mod examine;
 mod experiment;
 mod export;
+mod failure;
 mod fit;
-mod flags;
-mod folds;
 mod info;
-mod interrupt;
+mod levels;
 mod line;
 mod man;
-mod page;
+mod options;
 mod plan;
-mod plot;
 mod predict;
-mod printable;
 mod profile;
-mod progress;
-mod replace;
-mod report;
+mod saved;
 mod serve;
 mod session;
-mod sizes;
-mod tensorboard;
+mod show;
+mod terminal;
 mod train;
 mod web;
 mod xpcs;
@@ -46,8 +36,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 use serde_json::json;
 
+pub(crate) use failure::{Answer, Failure};
 use line::Line;
-use meromorph::error::{Error, ErrorKind};
+use terminal::{color, console, progress};
 
 /// Trains and runs models, on any GPU and on plain CPUs
 #[derive(Parser)]
@@ -133,56 +124,9 @@ impl Command {
             Self::Experiment(args) => ("experiment", experiment::run(args)),
             Self::Serve(args) => ("serve", serve::run(args)),
             Self::Bench(args) => ("bench", bench::run(args)),
-            Self::Completions(args) => ("completions", completions::run(args)),
-            Self::Man(args) => ("man", man::run(args)),
+            Self::Completions(args) => ("completions", completions::run(args, parser())),
+            Self::Man(args) => ("man", man::run(args, parser())),
         }
-    }
-}
-
-/// The result of a command or of a part of one.
-type Answer<T = ()> = Result<T, Failure>;
-
-/// Why a command ended without its result.
-enum Failure {
-    /// The kind of the error gives the exit code.
-    Error(Error),
-    /// The command line cannot be parsed.
-    Parse(String),
-    /// The user stopped a run; the message says what was saved.
-    Interrupted(String),
-    /// A run was stopped and saved, so that the same command goes on with it.
-    Saved(String),
-}
-
-impl Failure {
-    /// Wrong options; clap exits with the same code.
-    const USAGE: u8 = 2;
-    /// 128 + SIGINT, the convention of shells.
-    const INTERRUPTED: u8 = 130;
-    /// EX_TEMPFAIL of sysexits.h: try again. Schedulers can queue the command again on it.
-    const SAVED: u8 = 75;
-
-    fn usage(message: impl Into<String>) -> Self {
-        Self::Error(Error::usage(message))
-    }
-
-    /// The message on standard error, the exit code, and who can do something about it.
-    fn report(self) -> (String, u8, &'static str) {
-        match self {
-            Self::Error(error) => {
-                let code = if error.kind() == ErrorKind::Usage { Self::USAGE } else { 1 };
-                (error.to_string(), code, error.kind().name())
-            }
-            Self::Parse(message) => (message, Self::USAGE, ErrorKind::Usage.name()),
-            Self::Interrupted(message) => (message, Self::INTERRUPTED, "interrupted"),
-            Self::Saved(message) => (message, Self::SAVED, "saved"),
-        }
-    }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
     }
 }
 
@@ -254,4 +198,12 @@ fn parser() -> clap::Command {
 fn quiet_drivers() {
     // SAFETY: the first thing the process does; no other thread can be reading the environment.
     unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_parser_of_every_command_is_sound() {
+        super::parser().debug_assert();
+    }
 }

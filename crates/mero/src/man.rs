@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::Command;
 use clap_mangen::Man;
 
-use super::console::{say, say_data};
-use super::{Answer, parser};
+use crate::Answer;
+use crate::terminal::console::{say, say_data};
 use meromorph::internal::host;
 use meromorph::report::counted;
 use meromorph::{Error, Result};
@@ -18,8 +18,8 @@ pub(super) struct Args {
     dir: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &Args) -> Answer {
-    let mut command = parser().disable_help_subcommand(true);
+pub(super) fn run(args: &Args, parser: Command) -> Answer {
+    let mut command = parser.disable_help_subcommand(true);
     command.build();
     let Some(folder) = &args.dir else {
         say_data(&page(&Man::new(command))?);

@@ -8,9 +8,9 @@ use std::path::Path;
 use pollster::block_on;
 use serde_json::json;
 
-use super::Answer;
-use super::console::{say, say_json};
-use super::sizes::Sizes;
+use crate::Answer;
+use crate::options::sizes::Sizes;
+use crate::terminal::console::{say, say_json};
 use meromorph::Device;
 use meromorph::device::{Cost, Launch, Request, Summary};
 use meromorph::report::{Table, bytes, counted, facts, figure, scaled_count};
@@ -18,8 +18,6 @@ use meromorph::train::Trainer;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    #[command(flatten)]
-    sizes: Sizes,
     /// Compare settings that take less memory: for each the bytes, and the time of a step at the rates of this machine, which are measured first
     #[arg(long)]
     settings: bool,
@@ -29,6 +27,8 @@ pub(super) struct Args {
     /// Print only JSON, one object per launch and one for the step
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    sizes: Sizes,
 }
 
 pub(super) fn run(args: &Args) -> Answer {

@@ -1,5 +1,6 @@
 //! `mero profile`: where the time and the memory of training steps go.
 
+mod findings;
 mod json;
 mod page;
 mod text;
@@ -8,11 +9,13 @@ use std::path::PathBuf;
 
 use pollster::block_on;
 
-use super::args::{Hardware, check_outs, check_page, choose_geometry};
-use super::console::{say, say_json};
-use super::progress::Progress;
-use super::sizes::Sizes;
-use super::{Answer, Failure};
+use crate::options::hardware::{Hardware, choose_geometry};
+use crate::options::outputs::{check_outs, check_page};
+use crate::options::sizes::Sizes;
+use crate::terminal::console::{say, say_json};
+use crate::terminal::progress::Progress;
+use crate::{Answer, Failure};
+use findings::Findings;
 use meromorph::internal::host;
 use meromorph::profile::{Ceilings, MemoryProfile, StepProfile, trace};
 use meromorph::train::Trainer;
@@ -20,8 +23,6 @@ use meromorph::{Device, Result};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    #[command(flatten)]
-    sizes: Sizes,
     /// Steps in a window; by default, as many as take about a fifth of a second
     #[arg(long, value_name = "N")]
     steps: Option<usize>,
@@ -37,25 +38,19 @@ pub(super) struct Args {
     /// File for a page with charts
     #[arg(long, value_name = "HTML")]
     page: Option<PathBuf>,
-    #[command(flatten)]
-    hardware: Hardware,
     /// Print only JSON, one object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    sizes: Sizes,
+    #[command(flatten)]
+    hardware: Hardware,
 }
 
 /// More steps or windows than anyone can wait for.
 const MOST: usize = 1_000_000;
 /// Marks in the profile of the memory after the set-up, with steps in between.
 const MARKS: usize = 8;
-
-/// Everything that is shown.
-struct Findings {
-    trainer: Trainer,
-    profile: StepProfile,
-    ceilings: Ceilings,
-    memory: Option<MemoryProfile>,
-}
 
 pub(super) fn run(args: &Args) -> Answer {
     for (name, got) in [("steps", args.steps), ("windows", Some(args.windows))] {

@@ -13,10 +13,10 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
-use self::site::Site;
-use super::console::{complain, finish_output, say};
-use super::{Answer, web};
+use crate::terminal::console::{complain, finish_output, say};
+use crate::{Answer, web};
 use meromorph::error::{Error, Result};
+use site::Site;
 
 #[derive(clap::Args)]
 pub(super) struct Args {

@@ -1,109 +1,38 @@
 //! One training run, from prepared rows to the report; shared by `train` and `demo`.
 
-use std::cell::{Cell, RefCell};
-use std::path::{Path, PathBuf};
+pub(crate) mod folds;
+pub(crate) mod replace;
+mod report;
+mod setup;
+pub(crate) mod tensorboard;
+
+use std::path::Path;
 
 use pollster::block_on;
 use serde_json::json;
 
-use super::console::{Console, complain, say, say_json};
-use super::folds::{FoldPlan, FoldSummary};
-use super::page::{PageContent, page};
-use super::plot::{PlotData, draw};
-use super::report::{Rows, TrainReport, introduction, stored};
-use super::tensorboard::TensorBoard;
-use super::{Answer, Failure, interrupt};
-use meromorph::files::Table;
+use crate::show::folds::FoldSummary;
+use crate::show::page::content::PageContent;
+use crate::show::page::page;
+use crate::show::plot::{PlotData, draw};
+use crate::terminal::console::{Console, complain, say, say_json};
+use crate::terminal::interrupt;
+use crate::{Answer, Failure};
 use meromorph::internal::host;
 use meromorph::judge::{Calibration, Metrics, Residuals};
 use meromorph::model::Model;
 use meromorph::report::counted;
-use meromorph::run::{Fold, HeldRows, Provenance, Run, residuals};
-use meromorph::train::{Checkpoint, Data, Event, Flow, Origin, Outcome, Stop, Trainer};
-use meromorph::{Device, Error, Result};
+use meromorph::run::{Fold, Provenance, residuals};
+use meromorph::train::{Checkpoint, Data, Event, Flow, Outcome, Stop, Trainer};
+use meromorph::{Error, Result};
+use report::{Rows, TrainReport, introduction, stored};
+pub(crate) use setup::{Held, JudgedRows, Judging, RunTime, Session};
 
 /// The most warnings that are printed one by one.
 const MOST_WARNINGS: usize = 10;
 
 /// Time between checkpoints.
 const AUTOSAVE_MS: f64 = 60e3;
-
-/// The parts of a run other than its trainer.
-pub(super) struct Session {
-    pub device: Device,
-    /// The prepared run; its data is in the trainer.
-    pub run: Run,
-    pub origin: Origin,
-    /// The name of the table.
-    pub source: String,
-    pub is_json: bool,
-    /// Path of the model file, if one is written.
-    pub out: Option<PathBuf>,
-    /// Path of the checkpoints, if any are written, and the command that resumes from one.
-    pub checkpoint: Option<(PathBuf, String)>,
-    /// Whether the checkpoint of this run is on disk.
-    pub has_checkpoint: Cell<bool>,
-    pub judging: Judging,
-    /// Where the figures of epochs are written for TensorBoard.
-    pub tensorboard: Option<RefCell<TensorBoard>>,
-}
-
-/// What judges the model besides the parts of its table.
-#[derive(Default)]
-pub(super) struct Judging {
-    /// The folds to train before the model.
-    pub folds: Option<FoldPlan>,
-    /// Runs with other seeds to train before the model; nothing else depends on them.
-    pub repeats: Option<FoldPlan>,
-    /// Files of validation and test rows.
-    pub held: Vec<Held>,
-    /// The page to write.
-    pub report: Option<JudgedRows>,
-}
-
-/// The page of a run, and the rows that it judges the model by.
-pub(super) struct JudgedRows {
-    pub path: PathBuf,
-    pub table: Table,
-    /// Whether they are the test rows, not the validation rows.
-    pub is_test: bool,
-    /// The options of the run as a file for `--config`; absent for a resumed run.
-    pub config: Option<String>,
-}
-
-/// A file of validation or test rows.
-pub(super) struct Held {
-    /// `validation` or `test`.
-    pub part: &'static str,
-    pub table: Table,
-    pub rows: HeldRows,
-}
-
-impl Held {
-    fn json(&self) -> serde_json::Value {
-        let HeldRows { rows, gaps, unseen } = &self.rows;
-        json!({ "part": self.part, "source": self.table.source(), "rows": rows.len(), "dropped": gaps.dropped, "unseen": unseen })
-    }
-
-    /// `v.csv: 2 of 40 rows dropped; x: 2 missing; 3 cells hold a category that training did not see`
-    pub(super) fn text(&self) -> String {
-        let HeldRows { gaps, unseen, .. } = &self.rows;
-        let mut parts = vec![self.table.source().to_owned()];
-        if !gaps.columns.is_empty() {
-            parts.push(gaps.to_string());
-        }
-        if *unseen > 0 {
-            parts.push(format!("{} with a category that training did not see", counted(*unseen, "cell")));
-        }
-        parts.join("; ")
-    }
-}
-
-/// Time and steps of this session, without those before a resume.
-pub(super) struct RunTime {
-    pub seconds: f64,
-    pub steps: u64,
-}
 
 impl Session {
     /// Trains, writes the model, reports.
@@ -272,7 +201,7 @@ impl Session {
             part,
             outputs,
             metrics: report.parts(),
-            folds: (!folds.is_empty()).then(|| FoldSummary::of(folds)),
+            folds: (!folds.is_empty()).then(|| FoldSummary::of("fold", folds)),
             history: trainer.history(),
             best_epoch: report.best_epoch(),
             facts: report.facts(self, trainer),
@@ -320,11 +249,6 @@ impl Session {
     fn write(&self, model: &Model) -> Result<()> {
         let Some(out) = &self.out else { return Ok(()) };
         host::write_whole(out, &model.save()?)
-    }
-
-    /// The name of the task.
-    pub(super) fn task(&self) -> &'static str {
-        self.run.preparation.target.task().name()
     }
 }
 

@@ -3,16 +3,18 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use super::args::{
-    Hardware, Output, Reading, check_header, check_out, check_outs, check_page, choose_geometry, read, read_model,
-};
-use super::config::Record;
-use super::flags::{All, Flags, GROUP, prepare};
-use super::folds::FoldPlan;
-use super::replace::check_replaced;
-use super::session::{Held, JudgedRows, Judging, Session};
-use super::tensorboard::TensorBoard;
-use super::{Answer, Failure};
+use crate::config::Record;
+use crate::options::flags::{All, Flags, GROUP, prepare};
+use crate::options::hardware::{Hardware, choose_geometry};
+use crate::options::outputs::{Output, check_out, check_outs, check_page};
+use crate::options::reading::{Reading, check_header, read};
+use crate::saved::read_model;
+use crate::session::folds::FoldPlan;
+use crate::session::replace::check_replaced;
+use crate::session::tensorboard::TensorBoard;
+use crate::session::{Held, JudgedRows, Judging, Session};
+use crate::terminal::shell::quoted;
+use crate::{Answer, Failure};
 use meromorph::device::Geometry;
 use meromorph::error::Error;
 use meromorph::files::Format;
@@ -28,6 +30,9 @@ pub(super) struct Args {
     record: Record,
     /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
     file: PathBuf,
+    /// Resume the run of a checkpoint, which holds all its options; the result is the same as without the interruption
+    #[arg(long, value_name = "CKPT", conflicts_with_all = ["Reading", GROUP])]
+    resume: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,
     #[command(flatten)]
@@ -62,9 +67,6 @@ pub(super) struct Args {
     /// Write the options of this run to a file for --config; it repeats the run on the same table
     #[arg(long, value_name = "TOML", help_heading = "Output", conflicts_with = "resume")]
     save_config: Option<PathBuf>,
-    /// Resume the run of a checkpoint, which holds all its options; the result is the same as without the interruption
-    #[arg(long, value_name = "CKPT", conflicts_with_all = ["Reading", GROUP])]
-    resume: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Answer {
@@ -285,14 +287,4 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
-}
-
-/// A word quoted for a shell.
-pub(super) fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }

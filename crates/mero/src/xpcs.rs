@@ -1,20 +1,23 @@
 //! `mero xpcs`: fits two-time correlations, and makes synthetic ones.
 
+mod model;
 mod synthetic;
 
 use std::path::{Path, PathBuf};
 
-use super::console::{complain, say, say_data};
-use super::fit::{cautions, pairs, parameter_table, range, stop_text, value};
-use super::{Answer, Failure};
+use crate::options::pairs::{pairs, range, value};
+use crate::show::fitted::{cautions, parameter_table, stop_text};
+use crate::terminal::console::{complain, say, say_data};
+use crate::{Answer, Failure};
 use meromorph::Error;
 use meromorph::fit::RobustLoss;
 use meromorph::internal::host;
 use meromorph::report::{counted, duration, figure};
 use meromorph_xpcs::{
-    AngleRange, Config, Convention, Experiment, Fitting, Flow, Model, Outcome, Results, Scaling, SincArgument,
-    canonical, check_rule, chosen, parse_angles, read_experiment,
+    AngleRange, Config, Experiment, Fitting, Outcome, Results, canonical, parse_angles, read_experiment,
 };
+use model::ModelArgs;
+use synthetic::SyntheticArgs;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -72,39 +75,12 @@ pub(super) struct Args {
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
-    synthetic: synthetic::Args,
-}
-
-/// The model.
-#[derive(clap::Args)]
-#[command(next_help_heading = "Model")]
-struct ModelArgs {
-    /// A sample at rest, instead of analysis_mode
-    #[arg(long, conflicts_with = "laminar_flow")]
-    static_mode: bool,
-    /// A sample in a laminar shear flow, instead of analysis_mode
-    #[arg(long)]
-    laminar_flow: bool,
-    /// Contrast and offset: constant, or individual for every angle
-    #[arg(long, value_name = "KIND")]
-    scaling: Option<String>,
-    /// Convention of the flow: code as homodyne computes, theory as its theory says; shear rates differ by about π
-    #[arg(long, value_name = "NAME")]
-    preset: Option<String>,
-    /// Argument of sinc: `over_2pi` or half
-    #[arg(long, value_name = "NAME")]
-    sinc_arg: Option<String>,
-    /// Power of sinc in g1: 1 or 2
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=2))]
-    sinc_power: Option<u32>,
-    /// Rule of the integrals over time: trapezoid
-    #[arg(long, value_name = "NAME")]
-    int_rule: Option<String>,
+    synthetic: SyntheticArgs,
 }
 
 pub(super) fn run(args: &Args) -> Answer {
     if let Some(out) = &args.synthetic.synthetic {
-        return synthetic::run(args, out);
+        return synthetic::run(&args.synthetic, &args.model, args.json, out);
     }
     let file = args.file.as_deref().unwrap_or(Path::new(""));
     let source = file.display().to_string();
@@ -190,34 +166,6 @@ impl Args {
             }
             Err(error) => Err(error.into()),
         }
-    }
-}
-
-impl ModelArgs {
-    fn flow(&self) -> Option<Flow> {
-        match (self.static_mode, self.laminar_flow) {
-            (true, _) => Some(Flow::Static),
-            (_, true) => Some(Flow::Laminar),
-            _ => None,
-        }
-    }
-
-    /// Changes what the command line says of a model.
-    fn apply(&self, model: &mut Model) -> Answer {
-        if let Some(name) = &self.scaling {
-            model.scaling = chosen("scaling", name, &Scaling::ALL)?;
-        }
-        if let Some(name) = &self.preset {
-            model.convention = chosen("preset", name, &Convention::ALL)?;
-        }
-        if let Some(name) = &self.sinc_arg {
-            model.convention.argument = chosen("sinc-arg", name, &SincArgument::ALL)?;
-        }
-        model.convention.power = self.sinc_power.unwrap_or(model.convention.power);
-        if let Some(name) = &self.int_rule {
-            check_rule(name).map_err(|error| error.within("int-rule"))?;
-        }
-        Ok(())
     }
 }
 

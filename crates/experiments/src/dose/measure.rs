@@ -2,12 +2,12 @@
 
 use serde_json::json;
 
-use super::{Data, TARGETS, THRESHOLDS};
+use super::data::{Data, TARGETS, THRESHOLDS};
 use crate::classify::{Confusion, OperatingPoints, Operation, auroc, average_precision, log_space, sweep};
-use crate::harness::{Axes, Chart, Curve, Description, Direction, Gathering, MethodResult, Metric, Remark};
+use crate::description::{Axes, Chart, Description, Direction, Gathering, Metric, Remark};
 use crate::report::MethodReport;
 use crate::statistics::mean;
-use meromorph::internal::math::largest;
+use crate::subject::{Curve, MethodResult};
 use meromorph::{Error, Result};
 
 /// A smaller |Q| means censored.
@@ -82,7 +82,7 @@ pub(super) fn by_number(values: &[f32]) -> Call {
 
 /// Classes by the largest of three logits, and a separate value.
 pub(super) fn by_logits(outputs: &[Vec<f32>]) -> Call {
-    let class = outputs[0].chunks_exact(3).map(largest).collect();
+    let class = outputs[0].chunks_exact(3).map(meromorph::internal::math::largest).collect();
     Call { class, value: outputs[1].iter().copied().map(f64::from).collect(), q: None }
 }
 

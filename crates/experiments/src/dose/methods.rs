@@ -1,15 +1,16 @@
 //! The methods of the domain: perceptrons that predict a number, that predict class and number, that divide with a guard, and the
 //! projective ones, whose denominator decides "censored" and whose numerator decides the side.
 
+use super::data::{POINTS, THRESHOLDS};
 use super::measure::{Call, TAU, by_denominator, by_logits, by_number};
 use super::odds::{EVEN, odds};
 use super::pairs::{
     MIDWAY, PUBLISHED, Variant, angular_net, direction_head, double_angle_head, off_centre, pair, pair_net,
     rational_body,
 };
-use super::{POINTS, THRESHOLDS};
-use crate::harness::{Method, Role};
+use crate::description::Role;
 use crate::net::Net;
+use crate::subject::Method;
 use crate::terms::{columns, guarded, mean, mse, ratio, row, weighted};
 use meromorph::autograd::Var;
 use meromorph::model::Batch;

@@ -4,9 +4,10 @@ use std::f64::consts::PI;
 
 use serde_json::json;
 
-use super::{BUCKETS, Data, bucket, damped_least_squares, determinant, hand};
-use crate::harness::{Axes, Chart, Curve, Description, Direction, Gathering, MethodResult, Metric};
+use super::data::{BUCKETS, Data, bucket, damped_least_squares, determinant, hand};
+use crate::description::{Axes, Chart, Description, Direction, Gathering, Metric};
 use crate::statistics::{mean, quantile};
+use crate::subject::{Curve, MethodResult};
 
 /// (Δθ1, Δθ2) per row; absent where a method predicts ⊥ or a value that is not finite.
 pub(super) type Steps = Vec<Option<[f64; 2]>>;

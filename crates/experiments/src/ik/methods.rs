@@ -1,11 +1,12 @@
 //! The methods of the domain: the formula, a perceptron, guarded divisions (one ε, a learnt one, several averaged), a smooth
 //! division, and the projective models with one denominator per joint or one for both.
 
-use super::DAMPING;
 use super::damped::damped;
+use super::data::DAMPING;
 use super::measure::{Steps, direct, known, strict};
-use crate::harness::{Kind, Method, Role};
+use crate::description::Role;
 use crate::net::{Extra, Net, Start};
+use crate::subject::{Kind, Method};
 use crate::terms::{GAMMA, columns, decoded, guarded, margin, mse, polynomial, ratio, renormalise, sign, weighted};
 use meromorph::autograd::Var;
 use meromorph::loss::pairs::{self, Pairs};

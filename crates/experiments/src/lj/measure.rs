@@ -2,10 +2,11 @@
 
 use serde_json::json;
 
-use super::{Data, EDGES, SCALE, bucket, potential, slope};
-use crate::harness::{Axes, Chart, Curve, Description, Direction, Gathering, MethodResult, Metric};
+use super::data::{Data, EDGES, SCALE, bucket, potential, slope};
+use crate::description::{Axes, Chart, Description, Direction, Gathering, Metric};
 use crate::log_space;
 use crate::statistics::{mean, quantile};
+use crate::subject::{Curve, MethodResult};
 use meromorph::train::Examples;
 
 /// V / scale per row; absent where a method predicts ⊥ or a value that is not finite.
@@ -84,7 +85,7 @@ fn slope_errors(distances: &[f64], found: &Potentials) -> Vec<f64> {
 
 /// The potential, from the features.
 pub(super) fn known(x: &[f32]) -> Potentials {
-    x.chunks_exact(2).map(|x| Some(potential(super::DISTANCES[0] / f64::from(x[0])) / SCALE)).collect()
+    x.chunks_exact(2).map(|x| Some(potential(super::data::DISTANCES[0] / f64::from(x[0])) / SCALE)).collect()
 }
 
 /// A column as it is.

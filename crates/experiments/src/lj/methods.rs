@@ -1,11 +1,12 @@
 //! The methods of the domain: the formula, a perceptron, radial basis functions, a network of sines, and three with
 //! knowledge of poles: a rational function, one whose numerator has the larger degree, and one that is given the hard wall.
 
+use super::data::{DISTANCES, SCALE};
 use super::measure::{Potentials, direct, known, strict};
 use super::powers::powers;
-use super::{DISTANCES, SCALE};
-use crate::harness::{Kind, Method, Role};
+use crate::description::Role;
 use crate::net::{Extra, Net, Start};
+use crate::subject::{Kind, Method};
 use crate::terms::{GAMMA, columns, decoded, mse, polynomial, renormalise, row, weighted};
 use meromorph::autograd::Var;
 use meromorph::loss::pairs::{self, Pairs};

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::{Data, QUALITIES, peak, response};
-use crate::harness::{Axes, Chart, Curve, Description, Direction, Gathering, MethodResult, Metric};
+use super::data::{Data, QUALITIES, peak, response};
+use crate::description::{Axes, Chart, Description, Direction, Gathering, Metric};
 use crate::statistics::{mean, quantile};
+use crate::subject::{Curve, MethodResult};
 use meromorph::train::Examples;
 
 /// (Re, Im) per row; absent where a method predicts ⊥.

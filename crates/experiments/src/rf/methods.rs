@@ -2,8 +2,9 @@
 
 use super::measure::{Responses, direct, known, masked};
 use super::powers::{log_transfer, power_law};
-use crate::harness::{Kind, Method, Role};
+use crate::description::Role;
 use crate::net::{Extra, Net, Start};
+use crate::subject::{Kind, Method};
 use crate::terms::{columns, mean, mse, row};
 use meromorph::autograd::Var;
 use meromorph::model::Batch;

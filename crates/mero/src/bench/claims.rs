@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::super::args::Hardware;
-use super::super::console::{say, say_json};
-use super::super::progress::Progress;
-use super::super::report::place;
-use super::super::{Answer, Failure};
+use crate::options::hardware::Hardware;
+use crate::show::labels::place;
+use crate::terminal::console::{say, say_json};
+use crate::terminal::progress::Progress;
+use crate::{Answer, Failure};
 use meromorph::Device;
 use meromorph::internal::host;
 use meromorph::report::Table;
@@ -23,11 +23,11 @@ pub(super) struct Args {
     /// Only few layers and steps, to see that every row can be measured
     #[arg(long)]
     quick: bool,
-    #[command(flatten)]
-    hardware: Hardware,
     /// Print only JSON, one line for each row
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    hardware: Hardware,
 }
 
 pub(super) fn run(args: &Args) -> Answer {

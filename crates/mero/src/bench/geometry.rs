@@ -4,10 +4,10 @@ use pollster::block_on;
 use serde_json::json;
 
 use crate::Answer;
-use crate::args::Hardware;
-use crate::console::{say, say_json};
-use crate::progress::Progress;
-use crate::report::place;
+use crate::options::hardware::Hardware;
+use crate::show::labels::place;
+use crate::terminal::console::{say, say_json};
+use crate::terminal::progress::Progress;
 use meromorph::report::{Table, figure};
 use meromorph::train::geometry::{best, measured, remember};
 
@@ -19,11 +19,11 @@ pub(super) struct Args {
     /// Use the fastest from now on
     #[arg(long)]
     remember: bool,
-    #[command(flatten)]
-    hardware: Hardware,
     /// Print only JSON, one object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    hardware: Hardware,
 }
 
 pub(super) fn run(args: &Args) -> Answer {

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use super::super::Answer;
-use super::super::console::{say, say_json};
-use super::super::flags::{Flags, Shape};
-use super::super::report::place;
-use super::{Common, check_size, random, windows};
+use super::measuring::{Common, check_size, random, windows};
+use crate::Answer;
+use crate::options::flags::{Flags, Shape};
+use crate::show::labels::place;
+use crate::terminal::console::{say, say_json};
 use meromorph::export::write_onnx;
 use meromorph::internal::host;
 use meromorph::loss::Loss;

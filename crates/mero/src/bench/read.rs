@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::super::Answer;
-use super::super::args::{Reading, read_bytes};
-use super::super::console::{say, say_json};
-use super::windows;
+use super::measuring::windows;
+use crate::Answer;
+use crate::options::reading::{Reading, read_bytes};
+use crate::terminal::console::{say, say_json};
 use meromorph::files::read_table;
 use meromorph::internal::host;
 use meromorph::report::{count, duration, facts, figure};
@@ -16,14 +16,14 @@ use meromorph::report::{count, duration, facts, figure};
 pub(super) struct Args {
     /// Table of any kind
     file: PathBuf,
-    #[command(flatten)]
-    reading: Reading,
     /// Times it is read; the result is their median
     #[arg(long, default_value_t = 9, value_name = "N")]
     pub(super) windows: usize,
     /// Print only JSON, one object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 pub(super) fn run(args: &Args) -> Answer {

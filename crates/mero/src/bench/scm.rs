@@ -3,10 +3,10 @@
 use pollster::block_on;
 use serde_json::json;
 
-use super::super::console::{say, say_json};
-use super::super::report::place;
-use super::super::{Answer, Failure};
-use super::{Common, check_size, random, windows};
+use super::measuring::{Common, check_size, random, windows};
+use crate::show::labels::place;
+use crate::terminal::console::{say, say_json};
+use crate::{Answer, Failure};
 use meromorph::autograd::Var;
 use meromorph::nn::RationalLayer;
 use meromorph::program::expr;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::super::Failure;
+use crate::Failure;
 use meromorph::error::Error;
 
 /// The options that a file added to the command line.

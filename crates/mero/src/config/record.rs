@@ -3,8 +3,8 @@
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 
-use super::super::args::NAMES;
-use super::super::flags::value;
+use crate::options::flags::value;
+use crate::options::reading::NAMES;
 use meromorph::options::{Value, names};
 use meromorph::run::OPTIONS;
 

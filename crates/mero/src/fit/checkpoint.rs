@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use super::super::{console, interrupt};
 use super::log::Log;
-use super::{Answer, Failure};
+use crate::terminal::{console, interrupt};
+use crate::{Answer, Failure};
 use meromorph::fit::Journal;
 use meromorph::internal::host;
 use meromorph::report::counted;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Answer, Failure};
+use crate::{Answer, Failure};
 use meromorph::fit::Journal;
 use meromorph::{Error, Result};
 

@@ -1,9 +1,13 @@
 //! `mero fit` where every free parameter has a value for each group of rows: a table of fits.
 
-use super::{Answer, Args, Failure, say, say_data};
-use meromorph::files::csv::{self, Values};
+use super::args::Args;
+use super::solving::CPU;
+use crate::terminal::console::{say, say_data};
+use crate::{Answer, Failure};
+use meromorph::files::csv::Values;
 use meromorph::fit::{Fits, Problem, SmallFit, SolveOptions, Spread, report_many, solve_each};
 use meromorph::internal::host;
+use meromorph::io::csv;
 use meromorph::report::{Table as TextTable, count, counted, figure};
 
 /// Solves the fits, writes them as a table and shows a summary.
@@ -21,7 +25,7 @@ pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, ta
             "out: got {out}, expected a name ending in .csv: many fits are written as a table"
         )));
     }
-    if args.device != super::CPU {
+    if args.device != CPU {
         let device = &args.device;
         return Err(Failure::usage(format!(
             "device: got {device}, expected cpu: many fits are solved in batches on the cpu"

@@ -1,11 +1,12 @@
 //! What `mero fit` is told of the model: formula, ties, starts, bounds and fixed values.
 
-use super::super::console;
-use super::{Answer, Args, Failure};
+use super::args::Args;
+use crate::options::pairs::{pairs, range, split, value};
+use crate::terminal::console;
+use crate::{Answer, Failure};
 use meromorph::Error;
 use meromorph::error::listed;
-use meromorph::fit::{Formula, MODELS, Problem, is_named, named};
-use meromorph::internal::host;
+use meromorph::fit::{Formula, Problem, is_named, named};
 use meromorph::program::parse::is_name;
 
 impl Args {
@@ -87,50 +88,6 @@ fn check_names(formula: &Formula, names: &[&str]) -> Answer {
     let near = near.map_or(String::new(), |column| format!("; did you mean \"{column}\"?"));
     let columns = listed(names);
     Err(Failure::usage(format!("model: it uses no column: expected at least one of {columns}{near}")))
-}
-
-pub(super) fn model_help() -> String {
-    let models: Vec<String> = MODELS.iter().map(|model| format!("{} ({})", model.name, model.summary)).collect();
-    format!(
-        "Formula over columns and parameters, such as \"a*exp(-b*x)+c\"; names that are not columns are parameters. Or named models, alone or in a \
-         formula, such as \"gaussian(x) + line(x)\": {}, polynomial(x, degree)",
-        models.join("; ")
-    )
-}
-
-/// `a=1,b=2` of all given texts as names and texts.
-pub(crate) fn pairs<'a>(given: &'a [String], option: &str, example: &str) -> Answer<Vec<(&'a str, &'a str)>> {
-    let pairs: Vec<(&str, &str)> = given
-        .iter()
-        .flat_map(|text| text.split(','))
-        .map(|pair| split(pair, option, example))
-        .collect::<Answer<_>>()?;
-    let twice = (1..pairs.len()).find(|&at| pairs[..at].iter().any(|(name, _)| *name == pairs[at].0));
-    match twice {
-        Some(at) => Err(Failure::usage(format!("{option}: \"{}\" is given twice", pairs[at].0))),
-        None => Ok(pairs),
-    }
-}
-
-fn split<'a>(pair: &'a str, option: &str, example: &str) -> Answer<(&'a str, &'a str)> {
-    let parts = pair.split_once('=').map(|(name, text)| (name.trim(), text.trim()));
-    let parts = parts.filter(|(name, text)| !name.is_empty() && !text.is_empty());
-    parts.ok_or_else(|| Failure::usage(format!("{option}: got \"{pair}\", expected name=value, such as {example}")))
-}
-
-/// Bounds such as `0:10`, `0:` or `:10`.
-pub(crate) fn range(name: &str, text: &str) -> Answer<[f64; 2]> {
-    let wrong =
-        || Failure::usage(format!("bounds: {name}: got \"{text}\", expected low:high, such as 0:10, 0: or :10"));
-    let (low, high) = text.split_once(':').ok_or_else(wrong)?;
-    let end = |text: &str, open: f64| if text.is_empty() { Some(open) } else { host::parse_number(text) };
-    let (low, high) = end(low, f64::NEG_INFINITY).zip(end(high, f64::INFINITY)).ok_or_else(wrong)?;
-    Ok([low, high])
-}
-
-pub(crate) fn value(option: &str, name: &str, text: &str) -> Answer<f64> {
-    let wrong = || Failure::usage(format!("{option}: {name}: got \"{text}\", expected a number"));
-    host::parse_number(text).ok_or_else(wrong)
 }
 
 /// An error of the formula with the columns of the table.

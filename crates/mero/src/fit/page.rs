@@ -1,8 +1,9 @@
 //! The HTML page of `mero fit --report`: data and curve first, then parameters, residuals, correlations and how the fit was found.
 
+use super::chart::{MOST_DRAWN, curve_chart};
 use super::rows::Rows;
-use super::text::{MOST_DRAWN, cautions, curve_chart, parameter_table, stop_text};
-use crate::page::command;
+use crate::show::fitted::{cautions, parameter_table, stop_text};
+use crate::terminal::shell::command;
 use meromorph::error::Result;
 use meromorph::fit::{Fit, Levels, SavedFit};
 use meromorph::report::{Axis, Chart, Page, Series, Style, Table as TextTable, count, figure};

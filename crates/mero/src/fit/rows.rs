@@ -2,9 +2,11 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Answer, Args, Failure};
+use super::args::Args;
+use crate::levels::levels;
+use crate::{Answer, Failure};
 use meromorph::error::{hint, listed};
-use meromorph::files::{Cells, Column, Table};
+use meromorph::files::{Column, Table};
 use meromorph::fit::{Formula, Levels};
 use meromorph::program::parse::{free_names, parse};
 use meromorph::report::counted;
@@ -108,17 +110,6 @@ fn mixed(values: &[f64]) -> Vec<u8> {
         }
     }
     lanes.iter().flat_map(|lane| lane.to_le_bytes()).collect()
-}
-
-/// The levels of some rows of a column: numbers in ascending order, or texts.
-pub(crate) fn levels(column: &Column, rows: &[usize]) -> Levels {
-    match &column.cells {
-        Cells::Numeric(values) => Levels::of_numbers(&rows.iter().map(|&row| values[row]).collect::<Vec<f64>>()),
-        Cells::Categorical { codes, levels } => {
-            let text = |&row: &usize| levels.get(codes[row] as usize).map_or("", String::as_str);
-            Levels::of_texts(rows.iter().map(text))
-        }
-    }
 }
 
 /// The columns that a formula of observed values uses.

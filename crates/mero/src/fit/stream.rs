@@ -4,13 +4,13 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::super::console::{say, say_json};
+use super::args::Args;
 use super::rows::Rows;
-use super::{Answer, Args, Failure};
-use meromorph::files::Format;
-use meromorph::files::RowSource;
+use crate::terminal::console::{say, say_json};
+use crate::{Answer, Failure};
 use meromorph::files::open_rows;
 use meromorph::files::ranges::Cached;
+use meromorph::files::{Format, RowSource};
 use meromorph::fit::{Facts, Formula, Plan, Strategy};
 use meromorph::internal::host::{self, MemoryLimit};
 use meromorph::report::{Table as TextTable, binary, count};

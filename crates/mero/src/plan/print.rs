@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::super::console::{say, say_json};
-use super::super::{Answer, Failure};
+use crate::terminal::console::{say, say_json};
+use crate::{Answer, Failure};
 use meromorph::device::cuda::print::{Form, INTRINSICS, PRELUDE, print};
 use meromorph::device::{Code, Launch, Summary};
 use meromorph::internal::host;

@@ -4,9 +4,9 @@
 use pollster::block_on;
 use serde_json::json;
 
-use super::super::Answer;
-use super::super::console::{say, say_json};
-use super::super::progress::Progress;
+use crate::Answer;
+use crate::terminal::console::{say, say_json};
+use crate::terminal::progress::Progress;
 use meromorph::device::{AUTO, Launch, Recompute, Request};
 use meromorph::internal::host;
 use meromorph::model::Network;

@@ -1,6 +1,10 @@
 //! The columns that `mero predict` writes.
 
+use meromorph::Result;
 use meromorph::files::csv::Values;
+use meromorph::files::is_text;
+use meromorph::files::{Format, Table};
+use meromorph::io::csv;
 use meromorph::loss::Link;
 use meromorph::model::{Model, Prediction};
 
@@ -86,4 +90,13 @@ impl<'a> Columns<'a> {
         columns.push(("note", Values::Texts(&self.notes)));
         columns
     }
+}
+
+/// Columns after those of the table: as they are written in the file, or for a file that is not CSV, their cells as CSV.
+pub(super) fn beside(columns: &[(&str, Values<'_>)], table: &Table, bytes: &[u8], format: &Format) -> Result<Vec<u8>> {
+    if !is_text(bytes) {
+        let own = table.columns().iter().map(|column| (column.name.as_str(), Values::Cells(column.as_category())));
+        return Ok(csv::write(&own.chain(columns.iter().copied()).collect::<Vec<_>>()));
+    }
+    csv::append(bytes, table.source(), format, columns)
 }

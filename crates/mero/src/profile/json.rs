@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Findings;
+use super::findings::Findings;
 use super::text::NAMES;
 use meromorph::device::Tag;
 use meromorph::profile::{Group, Grouping, LaunchProfile, Leak, MemoryProfile, TagBytes};

@@ -1,11 +1,11 @@
 //! The page of `mero profile --page`: where the time goes first, then each launch against the roofline, then the tables.
 
-use super::Findings;
+use super::findings::Findings;
 use super::text::{
     ABOVE_ALL, COSTLY, MOST_OVERHEAD, grouped, groupings, launches, leaks, memory_table, overview, percent, speedups,
     time,
 };
-use crate::page::command;
+use crate::terminal::shell::command;
 use meromorph::profile::{Ceilings, Grouping, LaunchProfile, StepProfile};
 use meromorph::report::{Axis, Chart, Page, Series, Style};
 

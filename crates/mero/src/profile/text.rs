@@ -1,7 +1,7 @@
 //! The tables of `mero profile`, for a terminal and for the page.
 
-use super::Findings;
-use crate::report::place;
+use super::findings::Findings;
+use crate::show::labels::place;
 use meromorph::device::{Cost, Tag};
 use meromorph::profile::{Group, Grouping, LaunchProfile, Leak, MemoryProfile, StepProfile};
 use meromorph::report::{Cell, Table, bytes, count, counted, duration, facts, scaled_count};

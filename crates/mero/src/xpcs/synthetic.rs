@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use crate::args::check_out;
-use crate::console::{say, say_json};
-use crate::fit::{pairs, value};
+use super::model::ModelArgs;
+use crate::options::outputs::check_out;
+use crate::options::pairs::{pairs, value};
+use crate::terminal::console::{say, say_json};
 use crate::{Answer, Failure};
 use meromorph::internal::host::{self, number};
 use meromorph::report::counted;
@@ -15,7 +16,7 @@ use meromorph_xpcs::{Flow, Model, Synthetic, write_experiment};
 /// Synthetic data.
 #[derive(clap::Args)]
 #[command(next_help_heading = "Synthetic data")]
-pub(super) struct Args {
+pub(super) struct SyntheticArgs {
     /// Write synthetic data to this file instead of fitting
     #[arg(long, value_name = "NPZ", conflicts_with_all = ["file", "data", "out"])]
     pub synthetic: Option<PathBuf>,
@@ -43,8 +44,8 @@ pub(super) struct Args {
 const MOST: usize = 100_000;
 
 /// Writes the data and the configuration.
-pub(super) fn run(all: &super::Args, out: &Path) -> Answer {
-    let Args { config_out, angles, times, noise, truth, seed, .. } = &all.synthetic;
+pub(super) fn run(args: &SyntheticArgs, model_args: &ModelArgs, is_json: bool, out: &Path) -> Answer {
+    let SyntheticArgs { config_out, angles, times, noise, truth, seed, .. } = args;
     for (name, count, least) in [("angles", *angles, 1), ("times", *times, 3)] {
         if count < least || count > MOST {
             return Err(Failure::usage(format!("{name}: got {count}, expected {least} to {MOST}")));
@@ -58,8 +59,8 @@ pub(super) fn run(all: &super::Args, out: &Path) -> Answer {
     if let Some(config) = config_out {
         check_out(config, &[("data", out)])?;
     }
-    let mut model = Model::new(all.model.flow().unwrap_or(Flow::Laminar));
-    all.model.apply(&mut model)?;
+    let mut model = Model::new(model_args.flow().unwrap_or(Flow::Laminar));
+    model_args.apply(&mut model)?;
     let phi = (0..*angles).map(|at| 180.0 * at as f64 / *angles as f64).collect();
     let mut made = Synthetic { phi, times: *times, noise: *noise, seed: *seed, ..Synthetic::new(model) };
     for (name, text) in pairs(truth, "truth", "D0=3000")? {
@@ -69,7 +70,7 @@ pub(super) fn run(all: &super::Args, out: &Path) -> Answer {
     if let Some(config) = config_out {
         host::write_whole(config, config_text(&made, out).as_bytes())?;
     }
-    if all.json {
+    if is_json {
         let truth: Map<String, Value> =
             made.truth.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
         say_json(&json!({ "event": "synthetic", "data": out.display().to_string(), "truth": truth }));

@@ -231,3 +231,73 @@ fn folds_do_not_resume_and_predictions_are_csv() {
     check(&folder, "predict m good.csv --with-inputs -o p.npz", wanted, 2, &mut failures);
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
+
+/// Headings of options that several commands share, with exactly these options.
+const SHARED: [(&str, &str); 4] = [
+    ("Reading the table", "header no-header delimiter decimal thousands na sheet"),
+    ("Hardware", "device threads no-subgroups geometry products"),
+    ("Table or sizes", "target inputs outputs rows"),
+    ("Every command", "config color quiet"),
+];
+
+#[test]
+fn options_print_under_their_headings() {
+    let folder = filled();
+    let own = [
+        ("doctor", "json help"),
+        ("eval", "sweep profile importance partial report json help"),
+        (
+            "fit",
+            "model y p0 bounds fix tie sigma absolute-sigma loss loss-scale method global no-recovery profile against level max-evaluations missing \
+             seed device threads out report strategy memory-limit plan checkpoint checkpoint-every log log-threshold force json help",
+        ),
+        ("plan", "settings print json help"),
+        ("profile", "steps windows memory trace page json help"),
+        ("train", "resume help"),
+        ("export", "bundle overwrite onnx html npm name web f16 int8 data check expect-digest json help"),
+        ("bench mlp", "steps deep decoded windows json help"),
+        ("bench read", "windows json help"),
+    ];
+    let mut commands = vec![String::new()];
+    let mut found = Vec::new();
+    while let Some(command) = commands.pop() {
+        let page = folder.told(&format!("help {command}"));
+        commands.extend(subcommands(&page).into_iter().map(|name| format!("{command} {name}").trim().to_owned()));
+        for (heading, options) in headings(&page) {
+            let wanted = SHARED.iter().find(|(name, _)| *name == heading).map(|(_, options)| *options);
+            let wanted = wanted.or_else(|| {
+                let own = own.iter().find(|(name, _)| *name == command && heading == "Options");
+                own.map(|(_, options)| *options)
+            });
+            if wanted.is_some_and(|wanted| options.join(" ") != wanted) {
+                found.push(format!("{command}, {heading}: {}", options.join(" ")));
+            }
+        }
+    }
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+/// The commands that a page of help lists.
+fn subcommands(page: &str) -> Vec<String> {
+    let listed = page.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+/// The headings of a page of help, with the long options below each.
+fn headings(page: &str) -> Vec<(String, Vec<String>)> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for line in page.lines() {
+        let text = line.trim_start();
+        // Texts are indented further than options.
+        let is_option = (1..=6).contains(&(line.len() - text.len())) && text.starts_with('-');
+        if let Some(heading) = line.strip_suffix(':').filter(|_| line.len() == text.len()) {
+            found.push((heading.to_owned(), Vec::new()));
+        } else if let (true, Some((_, name)), Some((_, options))) = (is_option, text.split_once("--"), found.last_mut())
+        {
+            let name = name.split(|c: char| !c.is_alphanumeric() && c != '-').next().unwrap_or_default();
+            options.push(name.to_owned());
+        }
+    }
+    found
+}

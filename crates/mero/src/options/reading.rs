@@ -1,0 +1,103 @@
+//! How a table's file is read, as the command line gives it, and its reading.
+
+use std::path::Path;
+
+use clap::Args;
+
+use crate::terminal::progress::Progress;
+use crate::{Answer, Failure};
+use meromorph::files::{Format, Header, Table};
+use meromorph::files::{check_bytes, read_table, unpack};
+use meromorph::internal::host;
+use meromorph::options::names;
+use meromorph::{Error, Result};
+
+/// Options of lists of names besides those of training, which are read by [`names`].
+pub(crate) const NAMES: [&str; 2] = ["na", "partial"];
+
+/// How a table's file is read.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Reading the table")]
+pub(crate) struct Reading {
+    /// The first record holds names; by default, it does if none of its cells is a number
+    #[arg(long, conflicts_with = "no_header")]
+    header: bool,
+    /// The first record is data; columns are named c0, c1, …
+    #[arg(long)]
+    no_header: bool,
+    /// Character between cells; by default, the one of , ; and tab that the first record has most often (a tab is \t)
+    #[arg(long, value_name = "CHAR")]
+    delimiter: Option<String>,
+    /// Decimal mark of numbers: . or ,
+    #[arg(long, default_value = ".", value_name = "CHAR")]
+    decimal: String,
+    /// Character between groups of three digits
+    #[arg(long, value_name = "CHAR")]
+    thousands: Option<String>,
+    /// Texts that mean a missing cell, besides NA, N/A, nan, null, ? and nothing
+    #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
+    na: Vec<String>,
+    /// Sheet of an Excel workbook; by default, the first
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
+}
+
+impl Reading {
+    /// Errors if the marks contradict each other.
+    pub(crate) fn format(&self) -> Answer<Format> {
+        let header = match (self.header, self.no_header) {
+            (true, _) => Header::Yes,
+            (_, true) => Header::No,
+            _ => Header::Auto,
+        };
+        let delimiter = self.delimiter.as_ref().map(|text| text.replace("\\t", "\t"));
+        let missing = self.na.iter().flat_map(|text| names(text)).collect();
+        let (decimal, thousands) = (self.decimal.clone(), self.thousands.clone());
+        let format = Format { header, delimiter, decimal, thousands, missing, sheet: self.sheet.clone() };
+        format.check().map_err(|error| Failure::usage(error.to_string()))?;
+        Ok(format)
+    }
+}
+
+/// The bytes of a table's file, unpacked if they are compressed, and its name. `-` is standard input.
+pub(crate) fn read_bytes(file: &Path) -> Result<(Vec<u8>, String)> {
+    let _progress = reading(file);
+    let (bytes, source) = if file == Path::new("-") {
+        (host::read_stdin(check_bytes)?, "standard input".to_owned())
+    } else {
+        (host::read_checked(file, check_bytes)?, file.display().to_string())
+    };
+    Ok((unpack(bytes, &source)?, source))
+}
+
+/// Reads a table and frees the bytes of its file.
+pub(crate) fn read(file: &Path, format: &Format) -> Result<Table> {
+    let (bytes, source) = read_bytes(file)?;
+    let _progress = reading(file);
+    read_table(&bytes, &source, format)
+}
+
+/// Files from this size are read for a noticeable time.
+const LARGE: u64 = 32 << 20;
+
+/// Progress for a file that takes a while, and for standard input.
+pub(crate) fn reading(file: &Path) -> Option<Progress> {
+    let bytes = host::file_bytes(file).unwrap_or(u64::MAX);
+    let size = if bytes < u64::MAX { format!(" ({})", meromorph::report::bytes(bytes)) } else { String::new() };
+    (bytes >= LARGE).then(|| Progress::open(&format!("reading {}{size}", file.display())))
+}
+
+/// Errors if a wanted column is not in a text table whose first record was read as data and has that name: years are names that look like numbers.
+pub(crate) fn check_header<'a>(table: &Table, header: Header, names: impl IntoIterator<Item = &'a str>) -> Answer {
+    let mut columns = table.columns().iter().enumerate();
+    if header != Header::Auto || columns.any(|(at, column)| column.name != format!("c{at}")) {
+        return Ok(());
+    }
+    let is_first = |name: &str| table.columns().iter().any(|column| column.cells.text(0).as_deref() == Some(name));
+    let Some(name) = names.into_iter().find(|name| table.find(name).is_none() && is_first(name)) else { return Ok(()) };
+    let source = table.source();
+    Err(Error::new(format!(
+        "column \"{name}\" not in {source}: its first record holds numbers and is read as data; --header reads it as names"
+    ))
+    .into())
+}

@@ -1,0 +1,54 @@
+//! `mero predict` with a fit of `mero fit`: values and bands for every row.
+
+use std::path::Path;
+
+use super::args::Args;
+use super::columns::beside;
+use crate::levels::levels;
+use crate::options::reading::{check_header, read_bytes};
+use crate::terminal::console;
+use crate::{Answer, Failure};
+use meromorph::Result;
+use meromorph::files::csv::{self, Values};
+use meromorph::files::read_table;
+use meromorph::fit::{FitPrediction, Levels, SavedFit};
+use meromorph::internal::host;
+
+pub(crate) fn run(args: &Args, fit: &SavedFit, out: Option<&Path>) -> Answer {
+    let level = args.interval.unwrap_or(fit.level());
+    if !(level > 0.0 && level < 1.0) {
+        return Err(Failure::usage(format!("interval: got {level}, expected a probability between 0 and 1")));
+    }
+    let format = args.reading.format()?;
+    let (bytes, source) = read_bytes(&args.file)?;
+    let table = read_table(&bytes, &source, &format)?;
+    let names = fit.formula().columns();
+    check_header(&table, format.header, names.iter().map(String::as_str))?;
+    let columns: Vec<&[f64]> = names.iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
+    let every: Vec<usize> = (0..table.rows()).collect();
+    let levels: Vec<Levels> = fit
+        .formula()
+        .level_columns()
+        .into_iter()
+        .map(|name| table.position(name).map(|at| levels(&table.columns()[at], &every)))
+        .collect::<Result<_>>()?;
+    let levels: Vec<&Levels> = levels.iter().collect();
+    let FitPrediction { values, confidence, prediction } =
+        fit.predict_levels(&columns, &levels, table.rows(), level)?;
+    // A row with a missing cell has a NaN, which is an empty cell.
+    let around = |widths: &[f64], sign: f64| -> Vec<f64> {
+        values.iter().zip(widths).map(|(value, width)| value + sign * width).collect()
+    };
+    let bands =
+        [around(&confidence, -1.0), around(&confidence, 1.0), around(&prediction, -1.0), around(&prediction, 1.0)];
+    let titles = ["confidence_lower", "confidence_upper", "lower", "upper"];
+    let mut written: Vec<(&str, Values<'_>)> = vec![("prediction", Values::F64(&values))];
+    let given = titles.into_iter().zip(&bands).filter(|(_, band)| band.len() == values.len());
+    written.extend(given.map(|(title, band)| (title, Values::F64(band))));
+    let text = if args.with_inputs { beside(&written, &table, &bytes, &format)? } else { csv::write(&written) };
+    match out {
+        Some(out) => host::write_whole(out, &text)?,
+        None => console::say_data(&text),
+    }
+    Ok(())
+}

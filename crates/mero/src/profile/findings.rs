@@ -1,0 +1,12 @@
+//! Everything that `mero profile` shows.
+
+use meromorph::profile::{Ceilings, MemoryProfile, StepProfile};
+use meromorph::train::Trainer;
+
+/// Everything that is shown.
+pub(super) struct Findings {
+    pub trainer: Trainer,
+    pub profile: StepProfile,
+    pub ceilings: Ceilings,
+    pub memory: Option<MemoryProfile>,
+}

@@ -1,0 +1,40 @@
+//! The columns that a model reads, as a table.
+
+use meromorph::report::{Table, count, figure, short};
+use meromorph::table::{CategoryFeature, Feature, NumberFeature, Preparation};
+
+/// A row for each column that a model reads.
+pub(crate) fn column_table(preparation: &Preparation) -> Table {
+    let no_value = "no prediction";
+    let row = |feature: &Feature| match feature {
+        Feature::Numeric(NumberFeature { name, min, max, impute, .. }) => {
+            let missing = impute.map_or_else(|| no_value.to_owned(), |value| format!("counts as {}", figure(value)));
+            [short(name, 28), "number".into(), format!("{} to {}", figure(*min), figure(*max)), missing]
+        }
+        Feature::Date(date) => {
+            let missing = date.elapsed.impute.map(|days| format!("counts as {}", date.text(days)));
+            let missing = missing.unwrap_or_else(|| no_value.to_owned());
+            [short(feature.name(), 28), "date".into(), date.range().join(" to "), missing]
+        }
+        Feature::Categorical(CategoryFeature { name, levels, counts, impute, .. }) => {
+            let as_level = |level: &String| format!("counts as {}", short(level, 24));
+            let missing =
+                impute.map(|at| levels.get(at as usize).map_or_else(|| "a level of its own".into(), as_level));
+            [short(name, 28), "category".into(), listed(levels, counts), missing.unwrap_or_else(|| no_value.to_owned())]
+        }
+    };
+    Table::new(["column", "kind", "in training", "missing cell"]).rows(preparation.features.iter().map(row))
+}
+
+/// Texts of a table that are shown at most.
+const SHOWN: usize = 6;
+
+/// The most frequent texts with their counts.
+pub(crate) fn listed(levels: &[String], counts: &[u32]) -> String {
+    let mut order: Vec<usize> = (0..levels.len()).collect();
+    order.sort_by_key(|&at| std::cmp::Reverse(counts[at]));
+    let shown =
+        order.iter().take(SHOWN).map(|&at| format!("{} ({})", short(&levels[at], 24), count(u64::from(counts[at]))));
+    let more = levels.len().saturating_sub(SHOWN);
+    shown.chain((more > 0).then(|| format!("{} more", count(more as u64)))).collect::<Vec<_>>().join(", ")
+}

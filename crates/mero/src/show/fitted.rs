@@ -1,0 +1,79 @@
+//! A fit for people: its parameters with their errors, how the search ended, and what to be careful about.
+
+use meromorph::fit::{Fit, Formula, Searched, Stop};
+use meromorph::internal::host::number;
+use meromorph::report::{Table, counted, figure};
+
+/// The parameters with their errors.
+pub(crate) fn parameter_table(fit: &Fit, formula: &Formula) -> Table {
+    let percent = number(100.0 * fit.level);
+    let has_profiles = fit.parameters.iter().any(|parameter| parameter.profile.is_some());
+    let interval = format!("{percent} % interval");
+    let profile = has_profiles.then_some("from the profile");
+    let header = ["parameter", "value", "standard error", &interval].into_iter().chain(profile).chain([""]);
+    let mut table = Table::new(header);
+    for parameter in &fit.parameters {
+        let none = || "–".to_owned();
+        let error = parameter.stderr.unwrap_or(0.0);
+        let interval =
+            parameter.interval.map(|[low, high]| format!("{} to {}", precise(low, error), precise(high, error)));
+        let note = match parameter {
+            _ if parameter.is_fixed => "fixed",
+            _ if parameter.is_at_bound => "at a bound",
+            _ if formula.ties().iter().any(|tie| tie.name == parameter.name) => "tied",
+            _ if parameter.stderr.is_none() && fit.undetermined.is_empty() => "error unknown",
+            _ if parameter.stderr.is_none() => "not determined",
+            _ => "",
+        };
+        let stderr = parameter.stderr.map_or_else(none, figure);
+        let end = |end: f64| if end.is_finite() { precise(end, error) } else { "open".to_owned() };
+        let profile = parameter.profile.map_or_else(none, |[low, high]| format!("{} to {}", end(low), end(high)));
+        let cells = [parameter.name.clone(), precise(parameter.value, error), stderr, interval.unwrap_or_else(none)];
+        table = table.row(cells.into_iter().chain(has_profiles.then_some(profile)).chain([note.to_owned()]));
+    }
+    table
+}
+
+/// As many digits as a standard error leaves, with two of its own; six at least.
+fn precise(value: f64, error: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let certain = if error > 0.0 { size.log10().floor() - error.log10().floor() } else { 0.0 };
+    let decimals = (certain as i32 + 1).clamp(5, 15);
+    if !(1e-3..1e6).contains(&size) {
+        return format!("{value:.*e}", decimals as usize);
+    }
+    format!("{value:.*}", (decimals - size.log10().floor() as i32).max(0) as usize)
+}
+
+/// Whether the search converged, and after how much work.
+pub(crate) fn stop_text(fit: &Fit) -> String {
+    let shift = |shift| format!(" (expected shift {} standard errors)", figure(shift));
+    let spent = counted(fit.evaluations, "evaluation") + &fit.expected_shift.map_or(String::new(), shift);
+    let on_device = match &fit.searched {
+        Searched { is_single: true, device, evaluations, .. } => {
+            format!(", after {evaluations} in single precision on {device}")
+        }
+        _ => String::new(),
+    };
+    let spent = spent + &on_device;
+    match fit.stop {
+        Stop::Evaluations => format!("not converged in {spent}: raise --max-evaluations, or start nearer with --p0"),
+        Stop::Stuck => format!("not converged: stuck after {spent}; start elsewhere with --p0, or set --bounds"),
+        _ => format!("converged in {spent}"),
+    }
+}
+
+/// What a reader of the parameters has to know.
+pub(crate) fn cautions(fit: &Fit) -> Vec<String> {
+    let count = counted(fit.flat_derivatives, "derivative");
+    let flat = (fit.flat_derivatives > 0).then(|| format!("{count} of the model not finite, counted as 0"));
+    let is_refused = !fit.searched.is_single && fit.searched != Searched::default();
+    let searched = is_refused.then(|| fit.searched.reason.clone());
+    let recovery = (!fit.recovery.is_empty())
+        .then(|| format!("the first search failed; tried after it: {}", fit.recovery.join(", ")));
+    let undetermined = fit.undetermined.iter().map(|what| format!("the data do not determine {what}"));
+    searched.into_iter().chain(flat).chain(recovery).chain(undetermined).collect()
+}

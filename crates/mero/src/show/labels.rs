@@ -1,0 +1,57 @@
+//! A device, a model and its poles in a few words.
+
+use meromorph::nn::{Decoding, Head, HeadForm, Layer, Spec, Threshold};
+use meromorph::report::{counted, figure};
+use meromorph::table::Target;
+
+/// `cpu (AMD EPYC, 2 threads)`.
+pub(crate) fn place(device: &str, name: &str, threads: usize) -> String {
+    format!("{device} ({name}, {})", counted(threads, "thread"))
+}
+
+/// `5 → 64 → 64 → 1, silu`.
+pub(crate) fn shape_of(spec: &Spec) -> String {
+    let mut widths = vec![spec.inputs.to_string()];
+    let mut between = Vec::new();
+    for layer in &spec.layers {
+        let word = match layer {
+            Layer::Linear { outputs, .. } => {
+                widths.push(outputs.to_string());
+                continue;
+            }
+            Layer::Activation { function } => format!("{function:?}").to_lowercase(),
+            Layer::Dropout { rate } => format!("dropout {rate}"),
+            Layer::LayerNorm { .. } => "layer norm".into(),
+            Layer::Residual { .. } => "residual".into(),
+            Layer::Rational(layer) => format!("rational {}/{}", layer.numerator, layer.denominator),
+            Layer::MaskedNorm { .. } => "masked norm".into(),
+            Layer::MaskedSoftmax { .. } => "masked softmax".into(),
+            Layer::Projective(head) => head_of(head),
+        };
+        if !between.contains(&word) {
+            between.push(word);
+        }
+    }
+    [vec![widths.join(" → ")], between].concat().join(", ")
+}
+
+/// `rational 3/2 head`.
+fn head_of(head: &Head) -> String {
+    match head.form {
+        HeadForm::Linear => "projective head".into(),
+        HeadForm::Value => "values".into(),
+        HeadForm::Rational { numerator, denominator, .. } => format!("rational {numerator}/{denominator} head"),
+        HeadForm::Angular { .. } => "angular head".into(),
+    }
+}
+
+/// Where a model with poles returns no value, in units of the target if the threshold determines that.
+pub(crate) fn limits(decoding: &Decoding, target: &Target) -> String {
+    let (infer, Target::Regression { mean, scale, .. }) = (decoding.tau_infer, target) else { return String::new() };
+    if decoding.threshold == Threshold::Denominator {
+        return format!("no value where |Q| < {infer}");
+    }
+    let [infer, train] = decoding.limits().map(|limit| figure(scale / f64::from(limit)));
+    let gap = if decoding.tau_train.is_some() { format!(", marked beyond {train}") } else { String::new() };
+    format!("no value farther than {infer} from {}{gap}", figure(*mean))
+}
