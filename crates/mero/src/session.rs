@@ -6,8 +6,6 @@ mod report;
 mod setup;
 pub(crate) mod tensorboard;
 
-use std::path::Path;
-
 use pollster::block_on;
 use serde_json::json;
 
@@ -19,11 +17,10 @@ use crate::terminal::console::{Console, complain, say, say_json};
 use crate::terminal::interrupt;
 use crate::{Answer, Failure};
 use meromorph::internal::host;
-use meromorph::judge::{Calibration, Metrics, Residuals};
 use meromorph::model::Model;
 use meromorph::report::counted;
-use meromorph::run::{Fold, Provenance, residuals};
-use meromorph::train::{Checkpoint, Data, Event, Flow, Outcome, Stop, Trainer};
+use meromorph::run::{About, Fold, Judged};
+use meromorph::train::{Checkpoint, Event, Flow, Outcome, Stop, Trainer};
 use meromorph::{Error, Result};
 use report::{Rows, TrainReport, introduction, stored};
 pub(crate) use setup::{Held, JudgedRows, Judging, RunTime, Session};
@@ -145,24 +142,23 @@ impl Session {
 
     fn conclude(&self, trainer: &Trainer, (outcome, pace): (&Outcome, &RunTime), folds: &[Fold]) -> Answer {
         let data = trainer.data();
-        let outputs = |x: &[f32]| block_on(trainer.predict(x));
-        let (validation, test) = (outputs(&data.validation.x)?, outputs(&data.test.x)?);
-        let target = &self.run.preparation.target;
-        let model = self.model(trainer)?;
-        let figures = |z: &[f32], y: &[f32]| Metrics::of(&model.spec, &model.loss, z, y, target.scale());
-        let baseline = Metrics::baseline(target, &self.run.settings.loss, &data.test.y);
-        let metrics = [figures(&validation, &data.validation.y), figures(&test, &data.test.y), baseline];
-        let residuals = calibration(&model, data, [&validation, &test], folds)?;
-        let provenance = self.provenance(trainer, outcome, (metrics, residuals, folds));
-        let models: Vec<Model> =
-            folds.iter().filter(|fold| fold.residuals.is_some()).map(|fold| fold.model.clone()).collect();
-        let model = model.with_provenance(&provenance).with_folds(&models)?;
-        let written = self.write(&model);
+        let about = About {
+            source: &self.source,
+            origin: &self.origin,
+            preparation: &self.run.preparation,
+            dropped: self.run.gaps.dropped,
+            folds,
+        };
+        let judged = block_on(Judged::of(trainer, outcome, about))?;
+        let (validation, test) = (&judged.validation_outputs, &judged.test_outputs);
+        let metrics = [judged.validation, judged.test, judged.baseline];
+        let model = &judged.model;
+        let written = self.write(model);
         let report = TrainReport::new(self, trainer, outcome, pace, metrics);
         if self.is_json {
             say_json(&report);
         } else {
-            let (loss, rows) = (&self.run.settings.loss, (&*test, &*data.test.y));
+            let (loss, rows) = (&self.run.settings.loss, (&**test, &*data.test.y));
             let picture = PlotData::of(&model.spec, loss, &self.run.preparation, rows);
             say(&report.text(&self.device.info().name));
             if !data.test.y.is_empty() {
@@ -170,9 +166,9 @@ impl Session {
             }
         }
         written?;
-        if let Some(judged) = &self.judging.report {
-            let outputs = if judged.is_test { (&*test, &*data.test.y) } else { (&*validation, &*data.validation.y) };
-            self.write_page(judged, (&model, outputs), trainer, (&report, folds))?;
+        if let Some(page) = &self.judging.report {
+            let outputs = if page.is_test { (&**test, &*data.test.y) } else { (&**validation, &*data.validation.y) };
+            self.write_page(page, (model, outputs), trainer, (&report, folds))?;
         }
         // The run is over: there is nothing to resume.
         let checkpoint = self.checkpoint.iter().filter(|_| self.has_checkpoint.get());
@@ -215,33 +211,6 @@ impl Session {
         Ok(())
     }
 
-    fn provenance(
-        &self,
-        trainer: &Trainer,
-        outcome: &Outcome,
-        ([validation, test, baseline], residuals, folds): ([Option<Metrics>; 3], Option<Residuals>, &[Fold]),
-    ) -> Provenance {
-        let data = trainer.data();
-        let mut origin = self.origin.clone();
-        for file in [&mut origin.validation_file, &mut origin.test_file] {
-            *file = file.as_deref().map(file_name);
-        }
-        Provenance {
-            source: file_name(&self.source),
-            origin,
-            settings: self.run.settings.clone(),
-            rows: [&data.train, &data.validation, &data.test].map(|part| part.rows(data.targets)),
-            dropped: self.run.gaps.dropped,
-            epochs: outcome.epochs,
-            best_epoch: outcome.best_epoch.map(|epoch| epoch + 1),
-            validation,
-            test,
-            baseline,
-            folds: folds.iter().filter_map(|fold| fold.metrics).collect(),
-            residuals,
-        }
-    }
-
     fn model(&self, trainer: &Trainer) -> Result<Model> {
         block_on(trainer.model(Some(self.run.preparation.clone())))
     }
@@ -250,29 +219,4 @@ impl Session {
         let Some(out) = &self.out else { return Ok(()) };
         host::write_whole(out, &model.save()?)
     }
-}
-
-/// The errors that prediction intervals come from: those of the folds, else of the test rows, else of the validation rows.
-fn calibration(
-    model: &Model,
-    data: &Data,
-    [validation, test]: [&[f32]; 2],
-    folds: &[Fold],
-) -> Result<Option<Residuals>> {
-    let of_folds: Option<Vec<_>> = folds.iter().map(|fold| fold.residuals.clone()).collect();
-    if let Some(groups) = of_folds.filter(|groups| !groups.is_empty()) {
-        return Ok(Some(Residuals { calibration: Calibration::Folds, groups }));
-    }
-    let parts = [(Calibration::Test, test, &data.test), (Calibration::Validation, validation, &data.validation)];
-    for (calibration, z, part) in parts {
-        if let Some(group) = residuals(model, z, part)? {
-            return Ok(Some(Residuals { calibration, groups: vec![group] }));
-        }
-    }
-    Ok(None)
-}
-
-/// The last part of a path.
-fn file_name(path: &str) -> String {
-    Path::new(path).file_name().map_or_else(|| path.to_owned(), |name| name.to_string_lossy().into_owned())
 }
