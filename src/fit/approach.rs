@@ -5,11 +5,15 @@ use std::cell::{Cell, RefCell};
 
 use super::device_sums::{DeviceSums, ROOM};
 use super::journal::Journal;
+use super::local::Search;
+use super::normal::{Bad, Normal, Objective};
+use super::options::SolveOptions;
 use super::problem::Problem;
+use super::searched::{Approach, Searched};
 use super::single::{Sample, Single};
-use super::solve::{Found, Search, SolveOptions, Stop, begin};
-use super::start::{ROWS, picked};
-use super::sums::{Bad, Normal, Objective, Sums};
+use super::start::{ROWS, begin, picked};
+use super::stop::{Found, Stop};
+use super::sums::Sums;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::host::ThreadPool;
@@ -21,41 +25,6 @@ const MOST_DIFFERENCE: f64 = 1e-3;
 const NO_EFFECT: f64 = 1e-6;
 /// More groups than these are more launches per pass than a device is worth.
 const MOST_GROUPS: usize = 256;
-
-/// Where and in which precision the minimum was searched. The last digits are always found in double precision on the CPU.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Searched {
-    /// The device that searched.
-    pub device: String,
-    /// Whether it searched in single precision.
-    pub is_single: bool,
-    /// Why in this precision.
-    pub reason: String,
-    /// Evaluations of the model over all rows on that device, which those of the fit do not count.
-    pub evaluations: usize,
-}
-
-impl Default for Searched {
-    fn default() -> Self {
-        let reason = "the cpu searches in double precision".to_owned();
-        Self { device: "cpu".to_owned(), is_single: false, reason, evaluations: 0 }
-    }
-}
-
-impl Searched {
-    /// The precision of the search, and of the last digits if it is another.
-    pub fn precision(&self) -> &'static str {
-        if self.is_single { "f32, then f64" } else { "f64" }
-    }
-}
-
-/// What a search on a device led to.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Approach {
-    pub searched: Searched,
-    /// Where it ended; `None` if it did not take place.
-    pub x: Option<Vec<f64>>,
-}
 
 /// Searches the minimum on a device in single precision, if the data allow it. The end is kept in the journal, from where
 /// [`solve_from`](super::solve_from()) goes on; if the search does not take place, the journal says why, and the fit is solved as on the CPU. With a

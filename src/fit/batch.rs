@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::data::Part;
 use super::factor::{Factor, MOST, Matrix, Vector};
+use super::local::is_rounding;
 use super::model::{Memory, Model};
-use super::solve::is_rounding;
-use super::sums::{add, size};
-use super::tile::TILE;
+use super::normal::{add, size};
+use super::part::Part;
+use super::pieces::TILE;
 
 /// More rows of a fit are.
 pub(super) const ROWS: usize = TILE / 2;

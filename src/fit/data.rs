@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::integral::{Integral, grid, places};
 use super::levels::{Groups, Levels};
+use super::part::{Numbers, Part, parted};
 use super::reading::{Reading, Scan, Wanted};
 use crate::error::Result;
 use crate::files::RowSource;
@@ -37,36 +38,6 @@ struct Held<'a> {
     places: Vec<Vec<u32>>,
     /// The given number of each row; empty if they are in the given order.
     order: Vec<usize>,
-}
-
-/// Consecutive rows.
-pub(super) struct Part<'p> {
-    /// The formula's columns.
-    pub columns: &'p [&'p [f64]],
-    pub y: &'p [f64],
-    pub sigma: Option<&'p [f64]>,
-    /// For each end of each integral, places in its grid.
-    pub places: &'p [&'p [u32]],
-    /// Groups, each with its rows in the part.
-    pub runs: &'p [(usize, Range<usize>)],
-    /// The given numbers of its rows, from 0.
-    pub numbers: Numbers<'p>,
-}
-
-/// The given numbers of rows, from 0.
-pub(super) enum Numbers<'p> {
-    /// Consecutive ones.
-    From(usize),
-    Listed(&'p [usize]),
-}
-
-impl Numbers<'_> {
-    pub(super) fn of(&self, row: usize) -> usize {
-        match self {
-            Numbers::From(first) => first + row,
-            Numbers::Listed(numbers) => numbers[row],
-        }
-    }
 }
 
 impl<'a> Data<'a> {
@@ -208,11 +179,4 @@ impl Held<'_> {
         }
         Cow::Owned(self.order.iter().map(|&row| column[row]).collect())
     }
-}
-
-/// The formula's columns, y and sigma.
-pub(super) fn parted<'p>(columns: &'p [&'p [f64]], has_sigma: bool) -> (&'p [&'p [f64]], &'p [f64], Option<&'p [f64]>) {
-    let (columns, sigma) = columns.split_at(columns.len() - usize::from(has_sigma));
-    let (columns, y) = columns.split_at(columns.len() - 1);
-    (columns, y[0], sigma.first().copied())
 }

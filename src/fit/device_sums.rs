@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use super::normal::{Bad, Normal};
 use super::pieces::{self, PIECE};
 use super::problem::Problem;
 use super::single::Single;
-use super::sums::{Bad, Normal, Sums};
+use super::sums::Sums;
 use crate::device::{Buffer, Command, Device, VIEW_WORDS, View};
 use crate::error::Result;
 use crate::host::ThreadPool;
@@ -185,7 +186,7 @@ impl<'a> DeviceSums<'a> {
             let mut own = normal::totals(size, bytemuck::cast_slice(&sums[own_sums]), &bad[own_bad]);
             total.bad += own.bad;
             self.single.convert(&mut own.sums);
-            total.normal.add(&own.sums, self.sums.places(group));
+            total.normal.add(&own.sums, &self.sums.places()[group]);
         }
         Ok(())
     }
@@ -213,8 +214,8 @@ mod tests {
 
     use super::super::formula::Formula;
     use super::super::levels::Levels;
+    use super::super::normal::Objective;
     use super::super::single::Sample;
-    use super::super::sums::Objective;
     use super::*;
 
     const ROWS: usize = 5 * PIECE + 77;

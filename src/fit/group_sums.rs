@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::data::{Numbers, Part};
 use super::integral::{Running, grid, places};
 use super::model::{Memory, Model};
-use super::sums::{Bad, Normal, Objective, add, size};
+use super::normal::{Bad, Normal, Objective, add, size};
+use super::part::{Numbers, Part};
 use super::tile::{Tile, Triangle};
 
 /// The sums over the rows of one group.

@@ -1,6 +1,6 @@
 //! Parameters with a value for each level of a column: `a[set]`, or of several columns, `a[row, column]`.
 
-use super::library::word;
+use super::words::word;
 use crate::error::{Error, Result, hint, listed};
 
 /// A formula without the brackets, and what was in them.

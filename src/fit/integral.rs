@@ -1,7 +1,7 @@
 //! Running integrals in a formula: `cumint(f(t), t)` is the integral of f over a column t from its smallest value to the row's, and
 //! `cumint(f(u), u, from, to)` that over u from one column to another. Both are sums of trapezoids between the distinct values of these columns.
 
-use super::library::{arguments, word};
+use super::words::{arguments, word};
 use crate::error::{Error, Result};
 use crate::program::parse::{free_names, is_name, parse};
 use crate::program::{Expr, Program};

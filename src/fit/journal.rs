@@ -5,8 +5,9 @@ use std::cell::RefCell;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::approach::{Approach, Searched};
-use super::sums::{Bad, Normal, Objective, Sums};
+use super::normal::{Bad, Normal, Objective, Partial};
+use super::searched::{Approach, Searched};
+use super::sums::Sums;
 use crate::error::{Error, Result};
 
 /// The sums that a fit has computed, and where a search on a device ended before.
@@ -16,23 +17,6 @@ pub struct Journal {
     evaluations: Vec<(Vec<f64>, Normal)>,
     /// The pass over the rows that is not finished.
     partial: Option<Partial>,
-}
-
-/// A pass over some of the rows.
-#[derive(Clone, Debug)]
-pub(super) struct Partial {
-    pub x: Vec<f64>,
-    /// Pieces of rows that are summed.
-    pub pieces: usize,
-    pub normal: Normal,
-    /// The group of the last rows, with its sums, which are not in the normal sums yet.
-    pub open: Option<(usize, Vec<f64>)>,
-}
-
-impl Partial {
-    pub(super) fn new(x: &[f64]) -> Self {
-        Self { x: x.to_vec(), pieces: 0, normal: Normal::zeros(x.len()), open: None }
-    }
 }
 
 impl Journal {

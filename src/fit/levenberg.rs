@@ -3,8 +3,8 @@
 use nalgebra::DVector;
 
 use super::arrow::{Factors, Pattern};
-use super::solve::{Found, Limits, Stop};
-use super::sums::{Bad, Objective};
+use super::normal::{Bad, Objective};
+use super::stop::{Found, Limits, Stop};
 
 /// The first damping, relative to the diagonal of JᵀJ.
 const FIRST_DAMPING: f64 = 1e-3;

@@ -1,6 +1,7 @@
 //! Models by name: `gaussian(x)` is short for its formula, and `gaussian(x) + line(x)` for a sum whose parameters have names of their own.
 
 use super::integral::NAME as CUMINT;
+use super::words::{arguments, word};
 use crate::error::{Error, Result, hint, unknown_name};
 use crate::program::functions::functions;
 
@@ -199,22 +200,6 @@ pub fn named(name: &str, column: &str) -> Result<String> {
     Err(unknown_name("model", name, &names, ", or a formula"))
 }
 
-/// The next word from a place on: letters, digits and _, starting with a letter.
-pub(super) fn word(text: &str, from: usize) -> Option<std::ops::Range<usize>> {
-    let is_letter = |c: char| c.is_alphabetic() || c == '_';
-    let mut before = None;
-    for (at, c) in text[from..].char_indices() {
-        // Digits before a letter are a number such as 1e5.
-        if is_letter(c) && !before.is_some_and(|c: char| c.is_ascii_digit() || c == '.') {
-            let start = from + at;
-            let length = text[start..].find(|c: char| !(is_letter(c) || c.is_ascii_digit()));
-            return Some(start..start + length.unwrap_or(text.len() - start));
-        }
-        before = Some(c);
-    }
-    None
-}
-
 /// A text with each of its words replaced.
 fn over_words(text: &str, replaced: impl Fn(&str) -> String) -> String {
     let (mut out, mut done) = (String::new(), 0);
@@ -224,27 +209,6 @@ fn over_words(text: &str, replaced: impl Fn(&str) -> String) -> String {
         done = range.end;
     }
     out + &text[done..]
-}
-
-/// The arguments up to the closing parenthesis, and the length of all that; `None` if there is no such parenthesis.
-pub(super) fn arguments(text: &str) -> Option<(Vec<&str>, usize)> {
-    let (mut depth, mut start, mut all) = (0, 0, Vec::new());
-    for (at, c) in text.char_indices() {
-        match c {
-            '(' => depth += 1,
-            ')' if depth == 0 => {
-                all.push(text[start..at].trim());
-                return Some((all, at + 1));
-            }
-            ')' => depth -= 1,
-            ',' if depth == 0 => {
-                all.push(text[start..at].trim());
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 #[cfg(test)]

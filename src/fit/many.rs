@@ -7,17 +7,20 @@ use nalgebra::DVector;
 
 use super::batch::{self, Choices, Few, Job, Solved};
 use super::covariance::{ArrowTriangle, Covariance, covariance};
-use super::data::Part;
 use super::factor::MOST;
 use super::group_sums::GroupSums;
 use super::linear::linear;
+use super::local::Search;
 use super::model::{Memory, Model, varying};
+use super::normal::{Normal, Objective, overflow};
+use super::options::SolveOptions;
 use super::parameter::Parameter;
+use super::part::Part;
 use super::pieces;
 use super::problem::{Problem, too_few};
-use super::solve::{Search, SolveOptions, Stop, overflow};
-use super::start::{found, picked, sampled, solve};
-use super::sums::{Normal, Objective};
+use super::start::{found, picked, sampled};
+use super::stop::Stop;
+use super::tries::solve;
 use crate::error::{Error, Result};
 use crate::host::ThreadPool;
 

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use super::data::Part;
 use super::integral::{Integral, Running};
 use super::loss::RobustLoss;
+use super::part::Part;
+use super::pieces::TILE;
 use super::problem::Problem;
-use super::tile::{Observed, TILE, Tile, TileMemory};
+use super::tile::{Observed, Tile, TileMemory};
 use crate::program::slices::{Registers, Source};
 use crate::program::{Expr, Program};
 

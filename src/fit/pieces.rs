@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::tile::TILE;
 use crate::host::ThreadPool;
 
+/// Rows computed at a time: the values of a usual model fit in a core's first cache.
+pub(super) const TILE: usize = 256;
 /// Rows of a piece.
 pub(super) const PIECE: usize = 128 * TILE;
 /// Pieces whose results are held at a time.

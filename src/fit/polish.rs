@@ -5,8 +5,8 @@ use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 use super::arrow::{Factors, Pattern};
 use super::bounds::Bounds;
-use super::solve::Found;
-use super::sums::{Normal, Objective, unread};
+use super::normal::{Normal, Objective, unread};
+use super::stop::Found;
 use crate::error::Result;
 
 /// Steps of this share of a parameter change no digit that the sums determine.

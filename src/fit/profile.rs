@@ -3,11 +3,13 @@
 
 use nalgebra::DVector;
 
+use super::local::Search;
+use super::normal::{Bad, Objective};
+use super::options::SolveOptions;
 use super::problem::Problem;
 use super::result::Fit;
-use super::solve::{Search, SolveOptions};
 use super::statistics::Freedom;
-use super::sums::{Bad, Sums};
+use super::sums::Sums;
 use crate::error::{Error, Result};
 use crate::host::ThreadPool;
 
@@ -122,7 +124,7 @@ impl Profile<'_> {
         let free = problem.free();
         let sums = Sums::new(&problem, self.pool);
         if free.is_empty() {
-            return match super::sums::Objective::normal(&sums, &[]) {
+            return match sums.normal(&[]) {
                 Ok(normal) => Ok(Some(self.root(normal.cost))),
                 Err(Bad::Unread(error)) => Err(error),
                 Err(Bad::Rows { .. }) => Ok(None),

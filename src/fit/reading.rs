@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::data::{Numbers, Part, parted};
 use super::integral::{Integral, grid, places};
 use super::levels::Groups;
+use super::part::{Numbers, Part, parted};
 use super::pieces;
 use crate::error::{Error, Result};
 use crate::files::RowSource;

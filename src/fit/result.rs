@@ -2,12 +2,12 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::approach::Searched;
 use super::bounds::Bounds;
 use super::covariance::{Covariance, variance_along};
 use super::problem::Problem;
-use super::solve::{Found, Stop};
+use super::searched::Searched;
 use super::statistics::{Freedom, Statistics};
+use super::stop::{Found, Stop};
 
 /// A parameter's value and how well the data determine it.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::data::Part;
 use super::loss::RobustLoss;
+use super::part::Part;
 use super::problem::Problem;
 use super::sums::Sums;
 use crate::error::Result;

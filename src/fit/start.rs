@@ -3,17 +3,20 @@
 
 use std::ops::Range;
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DVector;
 
-use super::cmaes::minimise;
 use super::draws::{Draws, Random};
+use super::levels::Groups;
 use super::linear::linear;
+use super::local::Search;
 use super::loss::RobustLoss;
 use super::model::varying;
+use super::normal::{Bad, Objective};
+use super::options::{Global, SolveOptions};
 use super::parameter::Parameter;
 use super::problem::Problem;
-use super::solve::{Global, Search, SolveOptions};
-use super::sums::{Bad, Normal, Objective, Sums};
+use super::sums::Sums;
+use super::tries::Tries;
 use crate::error::{Error, Result};
 use crate::host::ThreadPool;
 use crate::math::quantile_of_sorted;
@@ -38,10 +41,6 @@ const NEAR: f64 = 0.25;
 const BETTER: usize = 300;
 /// Steps of the linear parameters with a robust loss.
 const ROBUST_STEPS: usize = 5;
-/// Times that such a step is halved, at most.
-const HALVES: usize = 6;
-/// Generations of an evolution strategy.
-const GENERATIONS: usize = 300;
 /// More parameters than these are not found by drawing.
 const MOST_DRAWN: usize = 8;
 
@@ -72,6 +71,16 @@ pub(super) fn start(
         given.unwrap_or(starts[at].clamp(parameter.low, parameter.high))
     };
     Ok(DVector::from_iterator(free.len(), free.iter().map(one)))
+}
+
+/// The start, or where a search on some of the rows leads from it.
+pub(super) fn begin(
+    problem: &Problem<'_>,
+    free: &[usize],
+    options: &SolveOptions,
+    pool: &ThreadPool,
+) -> Result<DVector<f64>> {
+    warmed(problem, free, start(problem, free, options, pool)?, options, pool)
 }
 
 /// The error for rows in which the model is finite at no start, such as one where the logarithm of a column is that of 0, if there are other rows. Only
@@ -136,7 +145,7 @@ pub(super) fn sampled(problem: &Problem<'_>, rows: Range<usize>) -> Result<Probl
     Ok(Problem {
         formula: problem.formula.without_levels(),
         data: problem.data.picked(&picked)?,
-        groups: super::levels::Groups::one(),
+        groups: Groups::one(),
         places: vec![(0..problem.formula.parameters().len()).collect()],
         parameters: parameters.collect(),
         is_absolute: problem.is_absolute,
@@ -252,116 +261,4 @@ fn distinct(found: Vec<(f64, DVector<f64>)>, drawn: &[usize], most: usize) -> Ve
         }
     }
     kept
-}
-
-/// Points that are tried.
-struct Tries<'t> {
-    problem: &'t Problem<'t>,
-    free: &'t [usize],
-    /// With the linear loss.
-    sums: Sums<'t>,
-    /// With a convex robust loss and with the problem's own, if that is robust.
-    robust: Option<[Sums<'t>; 2]>,
-    /// Parameters in which the model is linear.
-    solved: &'t [usize],
-    /// Steps of those with a robust loss.
-    robust_steps: usize,
-}
-
-impl Tries<'_> {
-    /// The point with linear parameters at their best values within bounds, and its cost; `None` if the model is not finite there.
-    fn at(&self, mut x: DVector<f64>) -> Option<(f64, DVector<f64>)> {
-        let normal = self.sums.normal(x.as_slice()).ok()?;
-        let mut cost = normal.cost;
-        if !self.solved.is_empty() {
-            cost = solve(&normal, &mut x, self.solved);
-            let before = x.clone();
-            self.clamp(&mut x);
-            if x != before {
-                cost = self.sums.normal(x.as_slice()).ok()?.cost;
-            }
-        }
-        // A few outliers may have moved the linear parameters far: a robust loss moves them back.
-        if let Some([convex, own]) = &self.robust {
-            let mut best = (own.normal(x.as_slice()).ok()?.cost, x);
-            for sums in [convex, own].into_iter().filter(|_| self.robust_steps > 0) {
-                let Some(x) = self.descended(sums, best.1.clone()) else { continue };
-                let cost = own.normal(x.as_slice()).ok().map_or(f64::INFINITY, |normal| normal.cost);
-                if cost < best.0 {
-                    best = (cost, x);
-                }
-            }
-            (cost, x) = best;
-        }
-        cost.is_finite().then_some((cost, x))
-    }
-
-    /// Puts the linear parameters within their bounds.
-    fn clamp(&self, x: &mut DVector<f64>) {
-        for &at in self.solved {
-            let parameter = &self.problem.parameters[self.free[at]];
-            x[at] = x[at].clamp(parameter.low, parameter.high);
-        }
-    }
-
-    /// Where some steps of the linear parameters lead, each of which lowers the cost.
-    fn descended(&self, sums: &Sums<'_>, mut x: DVector<f64>) -> Option<DVector<f64>> {
-        let mut normal = sums.normal(x.as_slice()).ok()?;
-        for _ in 0..self.robust_steps {
-            let mut next = x.clone();
-            solve(&normal, &mut next, self.solved);
-            self.clamp(&mut next);
-            let mut lower = None;
-            for _ in 0..HALVES {
-                lower = sums.normal(next.as_slice()).ok().filter(|found| found.cost < normal.cost);
-                if lower.is_some() {
-                    break;
-                }
-                next = (&next + &x) * 0.5;
-            }
-            let Some(found) = lower else { break };
-            (x, normal) = (next, found);
-        }
-        Some(x)
-    }
-
-    /// The best point that an evolution strategy finds from `best` on, over the parameters in `drawn`.
-    fn evolved(&self, best: &DVector<f64>, drawn: &[usize], random: &mut Random) -> DVector<f64> {
-        let bounds =
-            |at: usize| (self.problem.parameters[self.free[at]].low, self.problem.parameters[self.free[at]].high);
-        // One unit of a variable is as large as the parameter, or a quarter of the room between its bounds.
-        let unit = |&at: &usize| match bounds(at) {
-            (low, high) if (high - low).is_finite() => 0.25 * (high - low),
-            _ => best[at].abs().max(1e-3),
-        };
-        let units: Vec<f64> = drawn.iter().map(unit).collect();
-        let point = |u: &DVector<f64>| {
-            let mut x = best.clone();
-            for ((&at, unit), u) in drawn.iter().zip(&units).zip(u) {
-                let (low, high) = bounds(at);
-                x[at] = (best[at] + unit * u).clamp(low, high);
-            }
-            x
-        };
-        let mut cost = |u: &DVector<f64>| self.at(point(u)).map_or(f64::INFINITY, |(cost, _)| cost);
-        let found = minimise(&mut cost, &DVector::zeros(drawn.len()), 1.0, GENERATIONS, random);
-        self.at(point(&found)).map_or_else(|| best.clone(), |(_, x)| x)
-    }
-}
-
-/// Sets the parameters in `solved`, in which the model is linear, to their best values. Returns the cost there.
-pub(super) fn solve(normal: &Normal, x: &mut DVector<f64>, solved: &[usize]) -> f64 {
-    let scale: Vec<f64> = solved
-        .iter()
-        .map(|&at| normal.hessian[(at, at)].sqrt().recip())
-        .map(|scale| if scale.is_finite() { scale } else { 0.0 })
-        .collect();
-    let entry = |i: usize, j: usize| scale[i] * normal.hessian[(solved[i], solved[j])] * scale[j];
-    let matrix = DMatrix::from_fn(solved.len(), solved.len(), entry);
-    let gradient = DVector::from_fn(solved.len(), |i, _| scale[i] * normal.gradient[solved[i]]);
-    let svd = matrix.svd(true, true);
-    let limit = 1e-12 * svd.singular_values.max();
-    let Ok(step) = svd.solve(&gradient, limit) else { return normal.cost };
-    solved.iter().enumerate().for_each(|(i, &at)| x[at] -= scale[i] * step[i]);
-    (normal.cost - 0.5 * gradient.dot(&step)).max(0.0)
 }

@@ -1,7 +1,7 @@
 //! What many fits have in common: quantiles of their parameters, and a report of them as JSON.
 
 use super::many::{Fits, SmallFit};
-use super::saved::{real, text, whole};
+use super::report::{real, text, whole};
 use crate::json::Json;
 
 /// The shares of [`Spread::quantiles`].

@@ -3,78 +3,15 @@
 
 use std::ops::Range;
 
-use nalgebra::{DMatrix, DVector};
-
-use super::arrow::Pattern;
-use super::covariance::ArrowTriangle;
-use super::data::Part;
 use super::integral::Running;
-use super::journal::Partial;
 use super::model::{Memory, Model};
+use super::normal::{Bad, Normal, Objective, Partial, add, size};
+use super::part::Part;
 use super::pieces::{self, WAVE};
 use super::problem::Problem;
 use super::tile::{Tile, Triangle};
-use crate::error::{Error, Result as Outcome};
-use crate::host::{ThreadPool, number};
-
-/// The sums at one point.
-#[derive(Clone, Debug)]
-pub(super) struct Normal {
-    /// ½ Σ ρ.
-    pub cost: f64,
-    /// Σ r² of the weighted residuals.
-    pub squares: f64,
-    /// Derivatives that were not finite where the model was, and counted as 0.
-    pub mended: usize,
-    /// Jᵀr, with robust losses the exact gradient of the cost.
-    pub gradient: DVector<f64>,
-    /// JᵀJ, with robust losses of the rescaled rows.
-    pub hessian: DMatrix<f64>,
-}
-
-/// Why there are no sums at a point.
-#[derive(Clone, Debug)]
-pub(super) enum Bad {
-    /// Rows where the model is not finite: how many there are in the piece with the first, and the given number of the first, from 0.
-    Rows { count: usize, first: usize },
-    /// The rows could not be read.
-    Unread(Error),
-}
-
-impl From<Error> for Bad {
-    fn from(error: Error) -> Self {
-        Self::Unread(error)
-    }
-}
-
-impl Bad {
-    /// The error of a start without sums.
-    pub(super) fn explained(self, problem: &Problem<'_>) -> Error {
-        let (count, first) = match self {
-            Self::Rows { count, first } => (count, first),
-            Self::Unread(error) => return error,
-        };
-        let at: Vec<String> = problem
-            .formula
-            .columns()
-            .iter()
-            .zip(problem.data.row(first))
-            .map(|(name, value)| format!("{name} = {}", number(value)))
-            .collect();
-        let at = if at.is_empty() { String::new() } else { format!(" ({})", at.join(", ")) };
-        let (row, more) =
-            (first + 1, if count > 1 { format!(", nor in {} rows after it", count - 1) } else { String::new() });
-        Error::new(format!(
-            "fit: the model is not finite at the start in row {row}{at}{more}: expected a start at which it is, or no such rows"
-        ))
-    }
-}
-
-/// What a search minimises: it sees only sums.
-pub(super) trait Objective {
-    /// The sums at the free parameters `x`.
-    fn normal(&self, x: &[f64]) -> Result<Normal, Bad>;
-}
+use crate::error::Result as Outcome;
+use crate::host::ThreadPool;
 
 /// The sums over the rows of a problem.
 pub(super) struct Sums<'a> {
@@ -101,8 +38,8 @@ impl<'a> Sums<'a> {
         Self { problem, model, places, has_own_integrals, pool }
     }
 
-    /// The triangle R of J = QR, merged from the triangles of pieces: it has the digits that JᵀJ loses.
-    pub(super) fn triangle<'p>(&self, x: &[f64], pattern: &'p Pattern) -> Result<ArrowTriangle<'p>, Bad> {
+    /// The triangle R of J = QR of each group's rows, merged from those of pieces: it has the digits that JᵀJ loses.
+    pub(super) fn triangles(&self, x: &[f64]) -> Result<Vec<Triangle>, Bad> {
         let count = self.model.variables.len();
         let running = self.running(x);
         let mut merged: Vec<Triangle> = self.places.iter().map(|_| Triangle::new(count)).collect();
@@ -121,7 +58,7 @@ impl<'a> Sums<'a> {
                 merged[*group].merge(part);
             }
         })?;
-        Ok(ArrowTriangle::merged(pattern, &merged, &self.places))
+        Ok(merged)
     }
 
     pub(super) fn model(&self) -> &Model {
@@ -133,9 +70,9 @@ impl<'a> Sums<'a> {
         self.places.len()
     }
 
-    /// For each variable of the model in a group, its place among the free parameters.
-    pub(super) fn places(&self, group: usize) -> &[Option<usize>] {
-        &self.places[group]
+    /// For each group and each variable of the model, its place among the free parameters.
+    pub(super) fn places(&self) -> &[Vec<Option<usize>>] {
+        &self.places
     }
 
     /// The model's variables in a group, then the values that depend on them only.
@@ -292,56 +229,5 @@ impl<'a> Sums<'a> {
 impl Objective for Sums<'_> {
     fn normal(&self, x: &[f64]) -> Result<Normal, Bad> {
         self.summed(Partial::new(x), &mut |_| Ok(()))
-    }
-}
-
-/// The number of sums over rows with so many derivatives.
-pub(super) const fn size(variables: usize) -> usize {
-    // The products but the residuals' own, then the squares and the cost.
-    (variables + 1) * (variables + 2) / 2 + 1
-}
-
-/// Adds the sums over a tile.
-pub(super) fn add(sums: &mut [f64], tile: &Tile<'_>) {
-    let (products, rest) = sums.split_at_mut(sums.len() - 2);
-    tile.add_products(products);
-    rest[0] += tile.squares;
-    rest[1] += tile.cost;
-}
-
-impl Normal {
-    pub(super) fn zeros(free: usize) -> Self {
-        let (gradient, hessian) = (DVector::zeros(free), DMatrix::zeros(free, free));
-        Self { cost: 0.0, squares: 0.0, mended: 0, gradient, hessian }
-    }
-
-    /// Adds sums whose variables are at these places.
-    pub(super) fn add(&mut self, sums: &[f64], places: &[Option<usize>]) {
-        let mut each = sums.iter().copied();
-        for (i, row) in places.iter().enumerate() {
-            for other in places[i..].iter().chain([&None]).zip(i..) {
-                let sum = each.next().unwrap_or_default();
-                match (row, other) {
-                    (Some(row), (_, at)) if at == places.len() => self.gradient[*row] += sum,
-                    (Some(row), (Some(other), at)) => {
-                        self.hessian[(*row, *other)] += sum;
-                        if at != i {
-                            self.hessian[(*other, *row)] += sum;
-                        }
-                    }
-                    _ => {}
-                }
-            }
-        }
-        self.squares += sums[sums.len() - 2];
-        self.cost += sums[sums.len() - 1];
-    }
-}
-
-/// Errors that end a search rather than a step.
-pub(super) fn unread(bad: Bad) -> Outcome<()> {
-    match bad {
-        Bad::Rows { .. } => Ok(()),
-        Bad::Unread(error) => Err(error),
     }
 }

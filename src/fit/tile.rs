@@ -3,10 +3,8 @@
 use smallvec::SmallVec;
 
 use super::loss::RobustLoss;
+use super::pieces::TILE;
 use crate::simd::widened;
-
-/// Rows computed at a time: the values of a usual model fit in a core's first cache.
-pub(super) const TILE: usize = 256;
 
 /// Memory for the rows of a tile.
 pub(super) struct TileMemory {

@@ -5,8 +5,8 @@ use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 use super::arrow::{Factors, Pattern};
 use super::bounds::Bounds;
-use super::solve::{Found, Limits, Stop};
-use super::sums::{Bad, Normal, Objective};
+use super::normal::{Bad, Normal, Objective};
+use super::stop::{Found, Limits, Stop};
 
 /// Relative error of the radius of a step.
 const RADIUS_TOLERANCE: f64 = 0.01;
