@@ -2,73 +2,16 @@
 //! data, starts, bounds and a loss; [`solve`] finds the parameters, and with [`approach`] before it a device does most of the work; a [`Fit`] holds them
 //! with their covariance and statistics.
 
-mod approach;
-mod arrow;
-mod batch;
-mod bounds;
-mod cmaes;
-mod code;
-mod covariance;
-mod data;
-mod device_sums;
-mod draws;
-mod factor;
+mod answer;
 mod formula;
-mod group_sums;
-mod indexed;
-mod integral;
-mod journal;
-mod levels;
-mod levenberg;
-mod library;
-mod linear;
-mod local;
-mod loss;
-mod many;
-mod model;
-mod normal;
-mod options;
-mod parameter;
-mod part;
-mod pieces;
-mod polish;
-mod problem;
-mod profile;
-mod reading;
-mod report;
-mod result;
-mod saved;
-mod searched;
-mod single;
-mod solve;
-mod start;
-mod statistics;
-mod stop;
-mod strategy;
-mod summary;
-mod sums;
-mod tile;
-mod tries;
-mod trust_region;
-mod words;
+mod pass;
+mod rows;
+mod search;
 
-pub use approach::approach;
-pub use formula::Formula;
-pub use journal::Journal;
-pub use levels::Levels;
-pub use library::{MODELS, NamedModel, is_named, named};
-pub use loss::RobustLoss;
-pub use many::{Fits, SmallFit, solve_each};
-pub use options::{Global, Method, SolveOptions};
-pub use parameter::Parameter;
-pub use problem::Problem;
-pub use profile::add_profiles;
-pub use report::report;
-pub use result::{Fit, Fitted};
-pub use saved::{FitPrediction, SavedFit};
-pub use searched::Searched;
-pub use solve::{solve, solve_from};
-pub use statistics::{FTest, Statistics};
-pub use stop::Stop;
-pub use strategy::{Facts, Plan, Strategy};
-pub use summary::{Spread, report_many};
+pub use answer::{
+    FTest, Fit, FitPrediction, Fits, Fitted, SavedFit, SmallFit, Spread, Statistics, add_profiles, report, report_many,
+    solve, solve_each, solve_from,
+};
+pub use formula::{Formula, MODELS, NamedModel, Parameter, RobustLoss, is_named, named};
+pub use rows::{Facts, Levels, Plan, Problem, Strategy};
+pub use search::{Global, Journal, Method, Searched, SolveOptions, Stop, approach};
