@@ -2,7 +2,7 @@
 
 use super::saved::SavedFit;
 use crate::error::{Error, Result};
-use crate::fit::formula::parsed::Formula;
+use crate::fit::formula::Formula;
 use crate::host::number;
 use crate::program::source::{Language, SourceText};
 

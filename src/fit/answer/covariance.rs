@@ -2,8 +2,8 @@
 
 use nalgebra::{DMatrix, DVector, SVD};
 
-use crate::fit::pass::tile::Triangle;
-use crate::fit::search::arrow::Pattern;
+use crate::fit::pass::Triangle;
+use crate::fit::search::Pattern;
 
 pub(crate) struct Covariance {
     pub matrix: DMatrix<f64>,

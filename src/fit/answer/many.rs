@@ -7,21 +7,16 @@ use nalgebra::DVector;
 
 use super::covariance::{ArrowTriangle, Covariance, covariance};
 use crate::error::{Error, Result};
-use crate::fit::formula::linear::linear;
-use crate::fit::formula::parameter::Parameter;
-use crate::fit::pass::group_sums::GroupSums;
-use crate::fit::pass::model::{Memory, Model, varying};
-use crate::fit::pass::normal::{Normal, Objective, overflow};
-use crate::fit::rows::part::Part;
-use crate::fit::rows::pieces;
-use crate::fit::rows::problem::{Problem, too_few};
-use crate::fit::search::batch::{self, Choices, Few, Job, Solved};
+use crate::fit::formula::{Parameter, linear};
+use crate::fit::pass::model::varying;
+use crate::fit::pass::normal::overflow;
+use crate::fit::pass::{GroupSums, Memory, Model, Normal, Objective};
+use crate::fit::rows::problem::too_few;
+use crate::fit::rows::{Part, Problem, pieces};
 use crate::fit::search::factor::MOST;
-use crate::fit::search::local::Search;
-use crate::fit::search::options::SolveOptions;
 use crate::fit::search::start::{found, picked, sampled};
-use crate::fit::search::stop::Stop;
 use crate::fit::search::tries::solve;
+use crate::fit::search::{Choices, Few, Job, Search, SolveOptions, Solved, Stop, batch};
 use crate::host::ThreadPool;
 
 /// Fits that one thread makes at a time.

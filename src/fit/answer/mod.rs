@@ -7,7 +7,7 @@ mod profile;
 mod report;
 mod result;
 mod saved;
-pub(super) mod solve;
+mod solve;
 mod statistics;
 mod summary;
 

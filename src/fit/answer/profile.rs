@@ -6,11 +6,9 @@ use nalgebra::DVector;
 use super::result::Fit;
 use super::statistics::Freedom;
 use crate::error::{Error, Result};
-use crate::fit::pass::normal::{Bad, Objective};
-use crate::fit::pass::sums::Sums;
-use crate::fit::rows::problem::Problem;
-use crate::fit::search::local::Search;
-use crate::fit::search::options::SolveOptions;
+use crate::fit::pass::{Bad, Objective, Sums};
+use crate::fit::rows::Problem;
+use crate::fit::search::{Search, SolveOptions};
 use crate::host::ThreadPool;
 
 /// Fits for one end, at most.

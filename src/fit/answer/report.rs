@@ -2,8 +2,8 @@
 
 use super::result::{Fit, Fitted};
 use super::statistics::Statistics;
-use crate::fit::formula::parsed::Tie;
-use crate::fit::rows::problem::Problem;
+use crate::fit::formula::Tie;
+use crate::fit::rows::Problem;
 use crate::host::number;
 use crate::json::Json;
 

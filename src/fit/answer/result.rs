@@ -4,10 +4,8 @@ use nalgebra::{DMatrix, DVector};
 
 use super::covariance::{Covariance, variance_along};
 use super::statistics::{Freedom, Statistics};
-use crate::fit::rows::problem::Problem;
-use crate::fit::search::bounds::Bounds;
-use crate::fit::search::searched::Searched;
-use crate::fit::search::stop::{Found, Stop};
+use crate::fit::rows::Problem;
+use crate::fit::search::{Bounds, Found, Searched, Stop};
 
 /// A parameter's value and how well the data determine it.
 #[derive(Clone, Debug, PartialEq)]

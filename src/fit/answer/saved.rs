@@ -6,10 +6,9 @@ use super::covariance::variance_along;
 use super::report::{FORMAT, KIND};
 use super::statistics::{FTest, Freedom};
 use crate::error::{Error, Result};
-use crate::fit::formula::integral::Running;
-use crate::fit::formula::parsed::Formula;
+use crate::fit::formula::{Formula, Running};
 use crate::fit::pass::model::with_derivatives;
-use crate::fit::rows::levels::{Groups, Levels};
+use crate::fit::rows::{Groups, Levels};
 use crate::json::Json;
 use crate::program::{Expr, Program};
 

@@ -6,16 +6,11 @@ use super::covariance::{ArrowTriangle, covariance};
 use super::result::{Fit, reported};
 use super::statistics::spread;
 use crate::error::{Error, Result};
-use crate::fit::pass::normal::{Bad, overflow};
-use crate::fit::pass::sums::Sums;
-use crate::fit::rows::problem::Problem;
-use crate::fit::search::bounds::Bounds;
-use crate::fit::search::journal::{Journal, Recorded};
-use crate::fit::search::local::Search;
-use crate::fit::search::options::{Global, SolveOptions};
-use crate::fit::search::searched::Searched;
-use crate::fit::search::start::{begin, start};
-use crate::fit::search::stop::{Found, Stop};
+use crate::fit::pass::normal::overflow;
+use crate::fit::pass::{Bad, Sums};
+use crate::fit::rows::Problem;
+use crate::fit::search::start::begin;
+use crate::fit::search::{Bounds, Found, Global, Journal, Recorded, Search, Searched, SolveOptions, Stop, start};
 use crate::host::number;
 
 /// Finds the parameters that minimise the cost.

@@ -3,10 +3,8 @@
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
 
 use crate::error::Result;
-use crate::fit::formula::loss::RobustLoss;
-use crate::fit::rows::data::Data;
-use crate::fit::rows::pieces;
-use crate::fit::rows::problem::Problem;
+use crate::fit::formula::RobustLoss;
+use crate::fit::rows::{Data, Problem, pieces};
 use crate::host::ThreadPool;
 use crate::math::{normal_reach, student_reach};
 

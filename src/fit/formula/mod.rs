@@ -3,13 +3,17 @@
 mod indexed;
 pub(super) mod integral;
 mod library;
-pub(super) mod linear;
-pub(super) mod loss;
-pub(super) mod parameter;
-pub(super) mod parsed;
+mod linear;
+mod loss;
+mod parameter;
+mod parsed;
 mod words;
 
 pub use library::{MODELS, NamedModel, is_named, named};
 pub use loss::RobustLoss;
 pub use parameter::Parameter;
 pub use parsed::Formula;
+
+pub(super) use integral::{Integral, Running};
+pub(super) use linear::linear;
+pub(super) use parsed::Tie;

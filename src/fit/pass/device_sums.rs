@@ -7,8 +7,8 @@ use super::single::Single;
 use super::sums::Sums;
 use crate::device::{Buffer, Command, Device, VIEW_WORDS, View};
 use crate::error::Result;
+use crate::fit::rows::Problem;
 use crate::fit::rows::pieces::{self, PIECE};
-use crate::fit::rows::problem::Problem;
 use crate::host::ThreadPool;
 use crate::kernels::normal;
 
@@ -215,8 +215,8 @@ mod tests {
     use super::super::normal::Objective;
     use super::super::single::Sample;
     use super::*;
-    use crate::fit::formula::parsed::Formula;
-    use crate::fit::rows::levels::Levels;
+    use crate::fit::formula::Formula;
+    use crate::fit::rows::Levels;
 
     const ROWS: usize = 5 * PIECE + 77;
 

@@ -8,8 +8,9 @@ use nalgebra::{DMatrix, DVector};
 use super::model::{Memory, Model};
 use super::normal::{Bad, Normal, Objective, add, size};
 use super::tile::{Tile, Triangle};
-use crate::fit::formula::integral::{Running, grid, places};
-use crate::fit::rows::part::{Numbers, Part};
+use crate::fit::formula::Running;
+use crate::fit::formula::integral::{grid, places};
+use crate::fit::rows::{Numbers, Part};
 
 /// The sums over the rows of one group.
 pub(crate) struct GroupSums<'g, 'm> {

@@ -3,11 +3,9 @@
 use std::ops::Range;
 
 use super::tile::{Observed, Tile, TileMemory};
-use crate::fit::formula::integral::{Integral, Running};
-use crate::fit::formula::loss::RobustLoss;
-use crate::fit::rows::part::Part;
+use crate::fit::formula::{Integral, RobustLoss, Running};
 use crate::fit::rows::pieces::TILE;
-use crate::fit::rows::problem::Problem;
+use crate::fit::rows::{Part, Problem};
 use crate::program::slices::{Registers, Source};
 use crate::program::{Expr, Program};
 

@@ -5,7 +5,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::tile::Tile;
 use crate::error::{Error, Result as Outcome};
-use crate::fit::rows::problem::Problem;
+use crate::fit::rows::Problem;
 use crate::host::number;
 
 /// What a search minimises: it sees only sums.

@@ -4,9 +4,8 @@ use std::rc::Rc;
 
 use super::sums::Sums;
 use crate::error::Result;
-use crate::fit::formula::loss::RobustLoss;
-use crate::fit::rows::part::Part;
-use crate::fit::rows::problem::Problem;
+use crate::fit::formula::RobustLoss;
+use crate::fit::rows::{Part, Problem};
 use crate::kernels::normal::{Residuals, loss};
 use crate::program::Program;
 use crate::program::slices::Float;

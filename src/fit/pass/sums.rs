@@ -7,10 +7,9 @@ use super::model::{Memory, Model};
 use super::normal::{Bad, Normal, Objective, Partial, add, size};
 use super::tile::{Tile, Triangle};
 use crate::error::Result as Outcome;
-use crate::fit::formula::integral::Running;
-use crate::fit::rows::part::Part;
+use crate::fit::formula::Running;
 use crate::fit::rows::pieces::{self, WAVE};
-use crate::fit::rows::problem::Problem;
+use crate::fit::rows::{Part, Problem};
 use crate::host::ThreadPool;
 
 /// The sums over the rows of a problem.

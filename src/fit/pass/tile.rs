@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::fit::formula::loss::RobustLoss;
+use crate::fit::formula::RobustLoss;
 use crate::fit::rows::pieces::TILE;
 use crate::simd::widened;
 

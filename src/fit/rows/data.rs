@@ -8,7 +8,8 @@ use super::part::{Numbers, Part, parted};
 use super::reading::{Reading, Scan, Wanted};
 use crate::error::Result;
 use crate::files::RowSource;
-use crate::fit::formula::integral::{Integral, grid, places};
+use crate::fit::formula::Integral;
+use crate::fit::formula::integral::{grid, places};
 use crate::host::ThreadPool;
 
 /// The rows of a problem, in parts of consecutive rows.

@@ -1,8 +1,8 @@
 //! Where the rows are, in which groups and pieces, and the problem of a formula over them.
 
-pub(super) mod data;
-pub(super) mod levels;
-pub(super) mod part;
+mod data;
+mod levels;
+mod part;
 pub(super) mod pieces;
 pub(super) mod problem;
 mod reading;
@@ -11,3 +11,7 @@ mod strategy;
 pub use levels::Levels;
 pub use problem::Problem;
 pub use strategy::{Facts, Plan, Strategy};
+
+pub(super) use data::Data;
+pub(super) use levels::Groups;
+pub(super) use part::{Numbers, Part};

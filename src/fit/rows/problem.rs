@@ -8,9 +8,7 @@ use super::reading::Wanted;
 use super::strategy::Strategy;
 use crate::error::{Error, Result, hint, listed};
 use crate::files::RowSource;
-use crate::fit::formula::loss::RobustLoss;
-use crate::fit::formula::parameter::Parameter;
-use crate::fit::formula::parsed::Formula;
+use crate::fit::formula::{Formula, Parameter, RobustLoss};
 use crate::host::{ThreadPool, number, threads};
 
 /// A formula with its data, and what is known of its parameters. Rows are weighted equally unless [`Problem::sigma`] is called.

@@ -9,7 +9,8 @@ use super::part::{Numbers, Part, parted};
 use super::pieces;
 use crate::error::{Error, Result};
 use crate::files::RowSource;
-use crate::fit::formula::integral::{Integral, grid, places};
+use crate::fit::formula::Integral;
+use crate::fit::formula::integral::{grid, places};
 use crate::host::{ThreadPool, number};
 
 /// More distinct values than these are no levels, and no grid of an integral.

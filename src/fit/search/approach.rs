@@ -11,11 +11,9 @@ use super::start::{ROWS, begin, picked};
 use super::stop::{Found, Stop};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::fit::pass::device_sums::{DeviceSums, ROOM};
-use crate::fit::pass::normal::{Bad, Normal, Objective};
-use crate::fit::pass::single::{Sample, Single};
-use crate::fit::pass::sums::Sums;
-use crate::fit::rows::problem::Problem;
+use crate::fit::pass::device_sums::ROOM;
+use crate::fit::pass::{Bad, DeviceSums, Normal, Objective, Sample, Single, Sums};
+use crate::fit::rows::Problem;
 use crate::host::ThreadPool;
 
 /// The largest difference of residuals and of derivatives between single and double precision, relative to their norms, with which a search in single

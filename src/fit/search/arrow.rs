@@ -4,7 +4,7 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
-use crate::fit::rows::problem::Problem;
+use crate::fit::rows::Problem;
 
 /// With fewer parameters the whole matrix is no work.
 const MOST_DENSE: usize = 32;

@@ -8,9 +8,9 @@ use smallvec::SmallVec;
 
 use super::factor::{Factor, MOST, Matrix, Vector};
 use super::local::is_rounding;
-use crate::fit::pass::model::{Memory, Model};
 use crate::fit::pass::normal::{add, size};
-use crate::fit::rows::part::Part;
+use crate::fit::pass::{Memory, Model};
+use crate::fit::rows::Part;
 use crate::fit::rows::pieces::TILE;
 
 /// More rows of a fit are.

@@ -1,7 +1,7 @@
 //! Draws of parameters from ranges that fit the data, and the random numbers behind them.
 
 use crate::error::Result;
-use crate::fit::rows::problem::Problem;
+use crate::fit::rows::Problem;
 use crate::math::splitmix::{STEP, mixed};
 
 /// Ranges of the data that draws are taken from.

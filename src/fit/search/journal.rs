@@ -7,8 +7,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::searched::{Approach, Searched};
 use crate::error::{Error, Result};
-use crate::fit::pass::normal::{Bad, Normal, Objective, Partial};
-use crate::fit::pass::sums::Sums;
+use crate::fit::pass::{Bad, Normal, Objective, Partial, Sums};
 
 /// The sums that a fit has computed, and where a search on a device ended before.
 #[derive(Clone, Debug, Default)]

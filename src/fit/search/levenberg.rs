@@ -4,7 +4,7 @@ use nalgebra::DVector;
 
 use super::arrow::{Factors, Pattern};
 use super::stop::{Found, Limits, Stop};
-use crate::fit::pass::normal::{Bad, Objective};
+use crate::fit::pass::{Bad, Objective};
 
 /// The first damping, relative to the diagonal of JᵀJ.
 const FIRST_DAMPING: f64 = 1e-3;

@@ -9,10 +9,9 @@ use super::polish::{newton, polish};
 use super::stop::{Found, Limits, Stop};
 use super::{levenberg, trust_region};
 use crate::error::{Error, Result};
-use crate::fit::formula::loss::RobustLoss;
-use crate::fit::formula::parameter::Parameter;
-use crate::fit::pass::normal::{Bad, Objective};
-use crate::fit::rows::problem::Problem;
+use crate::fit::formula::{Parameter, RobustLoss};
+use crate::fit::pass::{Bad, Objective};
+use crate::fit::rows::Problem;
 
 /// Evaluations of a search in single precision: one that takes more is lost in rounding errors.
 const MOST_IN_SINGLE: usize = 200;

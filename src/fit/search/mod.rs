@@ -1,20 +1,20 @@
 //! How the minimum is searched, from where, and what of that is written down.
 
-pub(super) mod approach;
-pub(super) mod arrow;
+mod approach;
+mod arrow;
 pub(super) mod batch;
-pub(super) mod bounds;
+mod bounds;
 mod cmaes;
 mod draws;
 pub(super) mod factor;
-pub(super) mod journal;
+mod journal;
 mod levenberg;
-pub(super) mod local;
-pub(super) mod options;
+mod local;
+mod options;
 mod polish;
-pub(super) mod searched;
+mod searched;
 pub(super) mod start;
-pub(super) mod stop;
+mod stop;
 pub(super) mod tries;
 mod trust_region;
 
@@ -23,3 +23,11 @@ pub use journal::Journal;
 pub use options::{Global, Method, SolveOptions};
 pub use searched::Searched;
 pub use stop::Stop;
+
+pub(super) use arrow::Pattern;
+pub(super) use batch::{Choices, Few, Job, Solved};
+pub(super) use bounds::Bounds;
+pub(super) use journal::Recorded;
+pub(super) use local::Search;
+pub(super) use start::start;
+pub(super) use stop::Found;

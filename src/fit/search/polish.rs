@@ -7,7 +7,8 @@ use super::arrow::{Factors, Pattern};
 use super::bounds::Bounds;
 use super::stop::Found;
 use crate::error::Result;
-use crate::fit::pass::normal::{Normal, Objective, unread};
+use crate::fit::pass::normal::unread;
+use crate::fit::pass::{Normal, Objective};
 
 /// Steps of this share of a parameter change no digit that the sums determine.
 const NEGLIGIBLE: f64 = 1e-13;

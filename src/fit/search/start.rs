@@ -10,14 +10,10 @@ use super::local::Search;
 use super::options::{Global, SolveOptions};
 use super::tries::Tries;
 use crate::error::{Error, Result};
-use crate::fit::formula::linear::linear;
-use crate::fit::formula::loss::RobustLoss;
-use crate::fit::formula::parameter::Parameter;
+use crate::fit::formula::{Parameter, RobustLoss, linear};
 use crate::fit::pass::model::varying;
-use crate::fit::pass::normal::{Bad, Objective};
-use crate::fit::pass::sums::Sums;
-use crate::fit::rows::levels::Groups;
-use crate::fit::rows::problem::Problem;
+use crate::fit::pass::{Bad, Objective, Sums};
+use crate::fit::rows::{Groups, Problem};
 use crate::host::ThreadPool;
 use crate::math::quantile_of_sorted;
 

@@ -2,7 +2,7 @@
 
 use nalgebra::DVector;
 
-use crate::fit::pass::normal::Normal;
+use crate::fit::pass::Normal;
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,10 @@ use nalgebra::{DMatrix, DVector};
 
 use super::cmaes::minimise;
 use super::draws::Random;
-use crate::fit::pass::normal::{Normal, Objective};
-use crate::fit::pass::sums::Sums;
-use crate::fit::rows::problem::Problem;
+use crate::fit::pass::{Normal, Objective, Sums};
+use crate::fit::rows::Problem;
 
-/// Times that such a step is halved, at most.
+/// Times that a step of the linear parameters with a robust loss is halved, at most.
 const HALVES: usize = 6;
 /// Generations of an evolution strategy.
 const GENERATIONS: usize = 300;

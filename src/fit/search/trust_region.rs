@@ -6,7 +6,7 @@ use nalgebra::{DMatrix, DVector, SymmetricEigen};
 use super::arrow::{Factors, Pattern};
 use super::bounds::Bounds;
 use super::stop::{Found, Limits, Stop};
-use crate::fit::pass::normal::{Bad, Normal, Objective};
+use crate::fit::pass::{Bad, Normal, Objective};
 
 /// Relative error of the radius of a step.
 const RADIUS_TOLERANCE: f64 = 0.01;
