@@ -1,0 +1,95 @@
+//! The report of a fit as JSON, which is also the file that predicts.
+
+use super::result::{Fit, Fitted};
+use super::statistics::Statistics;
+use crate::fit::formula::Tie;
+use crate::fit::rows::Problem;
+use crate::host::number;
+use crate::json::Json;
+
+/// The schema of the file.
+pub(crate) const FORMAT: u64 = 1;
+/// What the file says it is.
+pub(crate) const KIND: &str = "meromorph fit";
+
+/// The report of a fit: the model, the parameters by name, covariance, statistics, how it was solved and in how
+/// many seconds.
+pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> Json {
+    let texts = |all: &[String]| Json::List(all.iter().map(|one| text(one)).collect());
+    let formula = &problem.formula;
+    let tie = |tie: &Tie| Json::fields([("name", text(&tie.name)), ("formula", text(&tie.text))]);
+    let rows = |matrix: &[Vec<f64>]| Json::List(matrix.iter().map(|row| list(row)).collect());
+    let Statistics { r_squared, rmse, reduced_chi_square, aic, bic } = fit.statistics;
+    Json::fields([
+        ("event", text("report")),
+        ("kind", text(KIND)),
+        ("format", whole(FORMAT)),
+        ("model", text(formula.text())),
+        ("target", text(target)),
+        ("columns", texts(formula.columns())),
+        ("level_columns", Json::List(formula.level_columns().into_iter().map(text).collect())),
+        ("grids", Json::List(problem.data.grids.iter().map(|grid| list(grid)).collect())),
+        ("ties", Json::List(formula.ties().iter().map(tie).collect())),
+        ("parameters", Json::Fields(fit.parameters.iter().map(|one| (one.name.clone(), fitted(one))).collect())),
+        ("free", texts(&fit.free)),
+        ("covariance", rows(&fit.covariance)),
+        ("correlation", rows(&fit.correlation())),
+        ("undetermined", texts(&fit.undetermined)),
+        ("flat_derivatives", whole(fit.flat_derivatives as u64)),
+        ("cost", real(fit.cost)),
+        ("rows", whole(fit.rows as u64)),
+        ("dof", whole(fit.dof as u64)),
+        ("level", real(fit.level)),
+        ("is_weighted", Json::Bool(problem.data.has_sigma)),
+        ("is_absolute", Json::Bool(problem.is_absolute)),
+        ("loss", text(problem.loss.name())),
+        ("loss_scale", real(problem.scale)),
+        ("r_squared", real(r_squared)),
+        ("rmse", real(rmse)),
+        ("reduced_chi_square", real(reduced_chi_square)),
+        ("aic", real(aic)),
+        ("bic", real(bic)),
+        ("stop", text(fit.stop.name())),
+        ("is_converged", Json::Bool(fit.stop.is_converged())),
+        ("recovery", texts(&fit.recovery)),
+        ("evaluations", whole(fit.evaluations as u64)),
+        ("history", list(&fit.history)),
+        ("expected_shift_in_sigma", fit.expected_shift.map_or(Json::Null, real)),
+        ("seconds", real(seconds)),
+        ("device", text(&fit.searched.device)),
+        ("precision", text(fit.searched.precision())),
+        ("precision_reason", text(&fit.searched.reason)),
+        ("device_evaluations", whole(fit.searched.evaluations as u64)),
+        ("strategy", text(problem.strategy.name())),
+    ])
+}
+
+fn fitted(parameter: &Fitted) -> Json {
+    Json::fields([
+        ("value", real(parameter.value)),
+        ("stderr", parameter.stderr.map_or(Json::Null, real)),
+        ("interval", parameter.interval.map_or(Json::Null, |interval| list(&interval))),
+        ("profile_interval", parameter.profile.map_or(Json::Null, |profile| list(&profile))),
+        ("is_fixed", Json::Bool(parameter.is_fixed)),
+        ("is_at_bound", Json::Bool(parameter.is_at_bound)),
+    ])
+}
+
+/// A text.
+pub(crate) fn text(text: &str) -> Json {
+    Json::Text(text.to_owned())
+}
+
+/// A whole number.
+pub(crate) fn whole(value: u64) -> Json {
+    Json::Number(value.to_string())
+}
+
+/// A number with all its digits; null if it is not finite.
+pub(crate) fn real(value: f64) -> Json {
+    if value.is_finite() { Json::Number(number(value).to_string()) } else { Json::Null }
+}
+
+fn list(values: &[f64]) -> Json {
+    Json::List(values.iter().map(|&value| real(value)).collect())
+}

@@ -1,0 +1,17 @@
+//! Where the rows are, in which groups and pieces, and the problem of a formula over them.
+
+mod data;
+mod levels;
+mod part;
+pub(super) mod pieces;
+pub(super) mod problem;
+mod reading;
+mod strategy;
+
+pub use levels::Levels;
+pub use problem::Problem;
+pub use strategy::{Facts, Plan, Strategy};
+
+pub(super) use data::Data;
+pub(super) use levels::Groups;
+pub(super) use part::{Numbers, Part};
