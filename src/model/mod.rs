@@ -1,13 +1,16 @@
 //! A model file: spec, weights, preparation of its table; what it predicts.
 
+mod examples;
 mod initial;
 mod model;
 mod network;
+mod predict;
 mod prediction;
 pub(crate) mod predictor;
 mod ready;
 mod storage;
 
+pub use examples::Examples;
 pub use initial::Initial;
 pub use model::Model;
 pub use network::{Batch, Network, Outputs, Parameters};

@@ -4,15 +4,10 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::files::Table;
 use crate::host;
-use crate::model::Model;
+use crate::model::{Examples, Model};
 use crate::nn::Layout;
 use crate::optim::{Optimizer, Schedule};
-use crate::train::Flow;
-use crate::train::GradientConfig;
-use crate::train::NotFinite;
-use crate::train::Trainer;
-use crate::train::TrainerConfig;
-use crate::train::{Data, Examples};
+use crate::train::{Data, Flow, GradientConfig, NotFinite, Trainer, TrainerConfig};
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

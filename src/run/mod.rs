@@ -3,11 +3,17 @@
 mod doctor;
 mod folds;
 mod held;
+mod intervals;
 mod options;
+mod origin;
 mod provenance;
+mod saved;
+mod split;
 
 pub use doctor::{Finding, Verdict};
 pub use folds::{Fold, mean_and_spread, residuals};
 pub use held::{HeldRows, check_groups};
-pub use options::{Norm, READING, Run, SplitTable, TABLE as OPTIONS, TrainOptions};
+pub use options::{Norm, READING, TABLE as OPTIONS, TrainOptions};
+pub use origin::Origin;
 pub use provenance::Provenance;
+pub use split::{Run, SplitTable};

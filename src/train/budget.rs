@@ -3,9 +3,10 @@
 
 use super::config::TrainerConfig;
 use super::data::Data;
-use super::gradients::Groups;
-use super::setup::Setup;
-use super::step::{State, outline};
+use super::groups::Groups;
+use super::step::recorded::outline;
+use super::step::setup::Setup;
+use super::step::state::State;
 use crate::device::{Device, Recompute};
 use crate::error::{Error, Result};
 use crate::host::number;

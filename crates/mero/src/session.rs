@@ -18,8 +18,8 @@ use meromorph::internal::host;
 use meromorph::judge::{Calibration, Metrics, Residuals};
 use meromorph::model::Model;
 use meromorph::report::counted;
-use meromorph::run::{Fold, HeldRows, Provenance, Run, residuals};
-use meromorph::train::{Checkpoint, Data, Event, Flow, Origin, Outcome, Stop, Trainer};
+use meromorph::run::{Fold, HeldRows, Origin, Provenance, Run, residuals};
+use meromorph::train::{Data, Event, Flow, Outcome, Stop, Trainer};
 use meromorph::{Device, Error, Result};
 
 /// The most warnings that are printed one by one.
@@ -176,7 +176,7 @@ impl Session {
 
     fn save_checkpoint(&self, trainer: &Trainer) -> Result<()> {
         let Some((path, _)) = &self.checkpoint else { return Ok(()) };
-        let checkpoint = Checkpoint { origin: Some(self.origin.clone()), ..block_on(trainer.checkpoint())? };
+        let checkpoint = block_on(trainer.checkpoint())?.with_origin(&self.origin);
         host::write_whole(path, &checkpoint.save(Some(self.run.preparation.clone()))?)?;
         self.has_checkpoint.set(true);
         Ok(())

@@ -12,9 +12,9 @@ use meromorph::error::{Error, Result};
 use meromorph::files::Table;
 use meromorph::files::{Format, Warning};
 use meromorph::internal::host::{Share, sharing};
-use meromorph::run::{Run, TrainOptions};
+use meromorph::run::{Origin, Run, TrainOptions};
 use meromorph::table::Preparation;
-use meromorph::train::{Checkpoint, EpochReport, Event, Flow, GradientReport, Origin, Outcome, Stop, Trainer};
+use meromorph::train::{Checkpoint, EpochReport, Event, Flow, GradientReport, Outcome, Stop, Trainer};
 use meromorph_web_model::Model;
 use meromorph_web_values::{Answer, object, thrown};
 
@@ -53,7 +53,7 @@ impl Training {
     /// Resumes the run of a checkpoint named `source` on the same table.
     pub(super) fn resume(device: &Device, table: &Table, checkpoint: Checkpoint, source: &str) -> Result<Self> {
         let mut run = Run::again(table, &checkpoint, source)?;
-        let origin = checkpoint.origin(source)?.clone();
+        let origin = checkpoint.origin(source)?;
         let trainer = Trainer::resume(device, std::mem::take(&mut run.data), checkpoint)?;
         Ok(Self::over(device, run, trainer, origin))
     }
@@ -186,8 +186,7 @@ impl Training {
         if self.outcome.borrow().is_some() {
             return Err(Error::usage("checkpoint: the run is over; save its model instead"));
         }
-        let origin = Some(self.origin.clone());
-        Checkpoint { origin, ..trainer.checkpoint().await? }.save(Some(self.preparation.clone()))
+        trainer.checkpoint().await?.with_origin(&self.origin).save(Some(self.preparation.clone()))
     }
 }
 
