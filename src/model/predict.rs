@@ -1,6 +1,6 @@
 //! What a model predicts: outputs for encoded inputs, and for every row of a table a prediction in the target's units.
 
-use super::model::Model;
+use super::trained::Model;
 use super::prediction::{Follow, Noted, PredictOptions, Prediction};
 use super::predictor::{Factor, Predictor, ROWS_AT_A_TIME};
 use crate::device::Device;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::model::Model;
+use super::trained::Model;
 use super::prediction::{Noted, PredictOptions};
 use super::predictor::Predictor;
 use crate::device::{Buffer, Device, Plan, View};

@@ -1,6 +1,7 @@
 //! From options and a table to a judged model: preparation, folds, held-out rows, provenance. Serves every face; nothing here prints.
 
 mod doctor;
+mod finding;
 mod folds;
 mod held;
 mod intervals;
@@ -10,7 +11,7 @@ mod provenance;
 mod saved;
 mod split;
 
-pub use doctor::{Finding, Verdict};
+pub use finding::{Finding, Verdict};
 pub use folds::{Fold, mean_and_spread, residuals};
 pub use held::{HeldRows, check_groups};
 pub use options::{Norm, READING, TABLE as OPTIONS, TrainOptions};

@@ -121,3 +121,32 @@ impl Checkpoint {
         Ok((checkpoint, model.preparation))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pollster::block_on;
+
+    use super::*;
+    use crate::device::Device;
+    use crate::nn::{Activation, Spec};
+    use crate::table::{Choice, Fractions};
+    use crate::train::{self, Examples};
+
+    #[test]
+    fn a_checkpoint_keeps_how_its_rows_were_read() {
+        let train = Examples { x: vec![0.5, 1.5], y: vec![1.0, 2.0] };
+        let data = train::Data { inputs: 1, targets: 1, train, ..train::Data::default() };
+        let spec = Spec::mlp(1, &[], 1, Activation::identity());
+        let trainer = Trainer::new(&Device::cpu(1), spec, TrainerConfig::default(), data).unwrap();
+        let choice = Choice { target: "y".into(), bins: None, split_seed: Some(1 << 52), ..Choice::default() };
+        let fractions = Fractions { validation: 0.1 + 0.2, test: 1e-9 };
+        let origin = Origin { choice, fractions, test_file: Some("t.csv".into()), ..Origin::default() };
+        let plain = block_on(trainer.checkpoint()).unwrap();
+        assert!(plain.origin("a.ckpt").unwrap_err().to_string().starts_with("a.ckpt: the checkpoint does not hold"));
+        let bytes = plain.with_origin(&origin).save(None).unwrap();
+        let text = tensors::read(&bytes, "a").unwrap().text(KEY).unwrap().to_owned();
+        assert!(text.ends_with(&format!("\"origin\":{}}}", origin.to_json())), "{text}");
+        let (read, _) = Checkpoint::load(&bytes, "a").unwrap();
+        assert_eq!((read.origin("a").unwrap(), read.save(None).unwrap()), (origin, bytes));
+    }
+}
