@@ -37,7 +37,7 @@ fn readmes_list_every_option() {
 
 #[test]
 fn typescript_types_have_every_option() {
-    let head = "// The options of a training run. Generated from src/train/options/table.rs by\n// `MERO_WRITE=1 cargo test --test generated`: do not edit.\n";
+    let head = "// The options of a training run. Generated from src/run/options/table.rs by\n// `MERO_WRITE=1 cargo test --test generated`: do not edit.\n";
     let (fields, reading) = (typescript(&OPTIONS), typescript(&READING));
     check(
         "web/src/train-options.ts",

@@ -5,9 +5,8 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::files::Table;
 use crate::host;
-use crate::model::Model;
+use crate::model::{Examples, Model};
 use crate::table::MissingReport;
-use crate::train::Examples;
 
 /// What a model makes of the rows of a table that have a target and every input that it needs.
 #[derive(Clone, Debug, PartialEq)]

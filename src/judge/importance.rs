@@ -9,8 +9,7 @@ use crate::error::{Error, Result};
 use crate::files::Table;
 use crate::math::order::ascending_numbers;
 use crate::math::permutation;
-use crate::model::Model;
-use crate::train::Examples;
+use crate::model::{Examples, Model};
 
 /// How a model is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,14 +2,9 @@
 //! models of a cross-validation (Barber et al. 2021). With n absolute residuals R, the interval of a level is prediction ± the
 //! ⌈(n + 1) level⌉-th smallest R; CV+ takes that rank over μ(x) ± R with each row's R from the model μ of the fold that held it out.
 
-use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::files::Table;
-use crate::loss::Target;
 use crate::math::order::ascending_numbers;
-use crate::model::Model;
 use crate::record;
-use crate::table::{NoteKind, Unknown};
 
 /// Residuals of one group that are stored; of more, evenly spaced ranks, rounded up.
 const STORED: usize = 999;
@@ -100,7 +95,7 @@ impl Residuals {
     }
 
     /// The interval of a row from the prediction of each group's model.
-    fn interval(&self, rank: usize, centers: &[f64]) -> [f64; 2] {
+    pub(crate) fn interval(&self, rank: usize, centers: &[f64]) -> [f64; 2] {
         if let ([group], [center]) = (self.groups.as_slice(), centers) {
             let half = group.at_rank(rank);
             return [center - half, center + half];
@@ -131,72 +126,6 @@ impl Residuals {
             if count(middle) >= rank { high = middle } else { low = middle }
         }
         high
-    }
-}
-
-impl Model {
-    /// For each row of a table the interval [lower, upper] that holds the target with probability `level`, for rows drawn like the training
-    /// table; `None` in rows without a prediction. Errors for classes and poles, without calibration rows, and with too few for the level.
-    pub async fn intervals(
-        &self,
-        device: &Device,
-        table: &Table,
-        (level, unknown): (f64, Unknown),
-    ) -> Result<Vec<Option<[f64; 2]>>> {
-        let residuals = self.residuals()?;
-        let rank = residuals.rank(level)?;
-        let folds = self.folds()?;
-        let models: Vec<&Self> =
-            if residuals.calibration == Calibration::Folds { folds.iter().collect() } else { vec![self] };
-        if models.len() != residuals.groups.len() {
-            let (wanted, got) = (residuals.groups.len(), models.len());
-            return Err(Error::new(format!("interval: the model file holds {got} models of folds, expected {wanted}")));
-        }
-        let mut centers = vec![Vec::with_capacity(models.len()); table.rows()];
-        for model in models {
-            let own = model.preparation()?;
-            let encoded = own.encode_noting(table, &table.every_row(), unknown)?;
-            let mut z = model.outputs(device, &encoded.x).await?;
-            let width = model.spec.outputs()?;
-            for note in encoded.notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
-                z[note.row * width] = f32::NAN;
-            }
-            let link = model.loss.link();
-            let first = z.iter().step_by(width).map(|z| own.decode_target(link.number(*z)));
-            centers.iter_mut().zip(first).for_each(|(all, center)| all.push(center));
-        }
-        // No count is below 0.
-        let least = if self.loss.target() == Target::Counts { 0.0 } else { f64::NEG_INFINITY };
-        let interval = |centers: &Vec<f64>| {
-            let is_given = centers.iter().all(|center| center.is_finite());
-            is_given.then(|| residuals.interval(rank, centers)).map(|[lower, upper]| [lower.max(least), upper])
-        };
-        Ok(centers.iter().map(interval).collect())
-    }
-
-    /// The rank among the calibration rows that a level needs. Errors as [`Model::intervals`].
-    pub fn interval_rank(&self, level: f64) -> Result<usize> {
-        self.residuals()?.rank(level)
-    }
-
-    fn residuals(&self) -> Result<Residuals> {
-        if !self.preparation()?.target.levels().is_empty() || self.spec.head().is_some() {
-            return Err(Error::usage("interval: only predictions of numbers, by models without poles, have intervals"));
-        }
-        let missing =
-            "interval: the model file holds no errors of held-out rows; train it again, with test rows or folds";
-        self.provenance()?.and_then(|provenance| provenance.residuals).ok_or_else(|| Error::new(missing))
-    }
-
-    /// With the models of the folds of a cross-validation, which intervals need.
-    pub fn with_folds(self, folds: &[Self]) -> Result<Self> {
-        let attached = folds.iter().map(Self::save).collect::<Result<_>>()?;
-        Ok(Self { attached, ..self })
-    }
-
-    /// The models of the folds.
-    pub fn folds(&self) -> Result<Vec<Self>> {
-        self.attached.iter().map(|bytes| Self::load(bytes, "a model of a fold")).collect()
     }
 }
 

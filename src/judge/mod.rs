@@ -8,6 +8,7 @@ mod evaluate;
 pub(crate) mod examined;
 mod importance;
 mod intervals;
+mod measure;
 mod metrics;
 mod monitor;
 pub(crate) mod pairs;

@@ -3,7 +3,6 @@
 //! FLOOR. So v stays above 1e-6, e^(-ln v) does not overflow, and the gradient of s does not vanish at once, as it would with a clamp.
 
 use super::pairs::halves;
-use super::total;
 use crate::autograd::Var;
 use crate::ops;
 use crate::program::Expr;
@@ -12,15 +11,14 @@ use crate::program::expr::{exp, softplus, square};
 /// ln 1e-6: the smallest variance of torch's loss. The targets of a table have variance 1.
 const FLOOR: f64 = -13.815_510_557_964_274;
 
-/// The weighted sum of row losses and the sum of weights, as [`super::sums`]: `z` is [rows, 2 · targets], `y` [rows, targets].
-pub(super) fn sums(z: &Var, y: &Var, rows: &Var) -> (Var, Var) {
+/// The weighted losses [rows, targets]: `z` is [rows, 2 · targets], `y` [rows, targets].
+pub(super) fn each(z: &Var, y: &Var, rows: &Var) -> Var {
     let (mean, spread) = halves(z);
     let share = 0.5 / y.shape().sizes()[1] as f32;
-    let each = ops::fused(&[&mean, &spread, y, rows], |v| {
+    ops::fused(&[&mean, &spread, y, rows], |v| {
         let log_variance = log_variance(v[1]);
         v[3] * share * (log_variance + square(v[0] - v[2]) * exp(-log_variance))
-    });
-    (total(&each), total(rows))
+    })
 }
 
 fn log_variance(spread: Expr) -> Expr {

@@ -1,7 +1,6 @@
 //! Kullback-Leibler divergence of predicted probabilities from those of the target: Σ_c y_c (ln y_c - ln p_c) with p the softmax of a row's
 //! outputs, and y ln y = 0 at y = 0. The mean over rows is torch's KLDivLoss with the reduction `batchmean`.
 
-use super::total;
 use crate::autograd::Var;
 use crate::ops;
 use crate::program::expr::{gt, ln, max, select};
@@ -9,14 +8,13 @@ use crate::program::expr::{gt, ln, max, select};
 /// Replaces 0 in a logarithm whose value is not used.
 const LEAST: f32 = f32::MIN_POSITIVE;
 
-/// The weighted sum of row losses and the sum of weights, as [`super::sums`]: `z` and `y` are [rows, classes].
-pub(super) fn sums(z: &Var, y: &Var, rows: &Var) -> (Var, Var) {
+/// The weighted terms of row losses: `z` and `y` are [rows, classes].
+pub(super) fn each(z: &Var, y: &Var, rows: &Var) -> Var {
     let log_p = ops::log_softmax(z);
-    let each = ops::fused(&[&log_p, y, rows], |v| {
+    ops::fused(&[&log_p, y, rows], |v| {
         let own = select(gt(v[1], 0.0), v[1] * ln(max(v[1], LEAST)), 0.0);
         v[2] * (own - v[1] * v[0])
-    });
-    (total(&each), total(rows))
+    })
 }
 
 /// The mean over rows in f64; 0 if there are none.

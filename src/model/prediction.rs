@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use super::model::Model;
 use super::predictor::Factor;
 use crate::kernels::mlp::Precision;
-use crate::table::{Note, Preparation, Unknown};
+use crate::table::{Note, Unknown};
 
 /// Options of a prediction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,16 +77,4 @@ pub enum Prediction {
         /// In (0, 1].
         probability: f64,
     },
-}
-
-impl Model {
-    /// The prediction of a number from a row's outputs.
-    pub(crate) fn decoded_number(&self, preparation: &Preparation, row: &[f32]) -> Prediction {
-        let link = self.loss.link();
-        let value = preparation.decode_target(link.number(row[0]));
-        match link.deviation(row) {
-            Some(deviation) => Prediction::Normal { mean: value, deviation: deviation * preparation.target.scale() },
-            None => Prediction::Number(value),
-        }
-    }
 }

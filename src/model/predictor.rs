@@ -100,7 +100,7 @@ impl Predictor {
                 factors.iter().flat_map(|factor| &factor.values[first..first + count]).copied().collect();
             let x = self.device.upload(bytemuck::cast_slice(part))?;
             let z = self.outputs(&x, rows)?.remove(0);
-            let strict::Outputs { value, planes, provenance } = decoded(&self.device, head, &z, (&chosen, factors))?;
+            let strict::Outputs { value, planes, provenance } = decoded(&self.device, head, &z, &chosen, factors)?;
             let words = strict::plane_words(count);
             let gap = self.device.read(&View { offset: words, words, ..planes }).await?;
             let provenance = self.device.read(&provenance).await?;
@@ -193,7 +193,8 @@ pub(crate) fn decoded(
     device: &Device,
     head: &Head,
     z: &Tensor,
-    (numbers, factors): (&[f32], &[Factor]),
+    numbers: &[f32],
+    factors: &[Factor],
 ) -> Result<strict::Outputs> {
     let rows = z.shape().sizes()[0];
     let count = rows * head.outputs;

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::model::Model;
 use super::prediction::{Noted, PredictOptions};
 use super::predictor::Predictor;
+use super::trained::Model;
 use crate::device::{Buffer, Device, Plan, View};
 use crate::error::{Error, Result};
 use crate::files::Table;

@@ -1,6 +1,5 @@
 //! Initial values of parameters, drawn from the counter-based generator: the same seed gives the same model on every device.
 
-use super::layout::{Layout, Parameter};
 use crate::kernels::random::{self, threefry};
 use crate::record;
 
@@ -38,7 +37,7 @@ impl Init {
         if self == Self::Linear { Self::Linear } else { Self::Zero }
     }
 
-    fn bound(self, (inputs, outputs): (usize, usize)) -> f64 {
+    fn bound(self, inputs: usize, outputs: usize) -> f64 {
         match self {
             Self::Linear => 1.0 / (inputs as f64).sqrt(),
             Self::Kaiming => (6.0 / inputs as f64).sqrt(),
@@ -46,43 +45,34 @@ impl Init {
             Self::Zero | Self::One | Self::Small | Self::NearOne | Self::Identity { .. } => 0.0,
         }
     }
-}
 
-/// The flat parameters of a new model.
-pub fn initialise(layout: &Layout, seed: u64) -> Vec<f32> {
-    let mut flat = vec![0.0; layout.total];
-    for (stream, parameter) in layout.parameters.iter().enumerate() {
-        let values = &mut flat[parameter.offset..parameter.offset + parameter.shape.len()];
-        fill(values, parameter, [seed as u32, (seed >> 32) as u32], stream as u32);
-    }
-    flat
-}
-
-fn fill(values: &mut [f32], parameter: &Parameter, key: [u32; 2], stream: u32) {
-    match parameter.init {
-        Init::Zero => {}
-        Init::One => values.fill(1.0),
-        Init::Identity { numerator, channels } => {
-            for (index, value) in values.iter_mut().enumerate() {
-                let noise = 0.01 * random::normal(threefry(key, [index as u32, stream]))[0];
-                *value = match index / channels {
-                    1 if numerator >= 1 => 1.0 + noise,
-                    k if k <= numerator => noise,
-                    k => f32::from(u8::from(k == numerator + 1)),
-                };
+    /// Fills the values of a parameter: [`fan`](super::Parameter) has the inputs and outputs of its layer; `stream` differs between parameters.
+    pub(super) fn fill(self, values: &mut [f32], fan: (usize, usize), key: [u32; 2], stream: u32) {
+        match self {
+            Self::Zero => {}
+            Self::One => values.fill(1.0),
+            Self::Identity { numerator, channels } => {
+                for (index, value) in values.iter_mut().enumerate() {
+                    let noise = 0.01 * random::normal(threefry(key, [index as u32, stream]))[0];
+                    *value = match index / channels {
+                        1 if numerator >= 1 => 1.0 + noise,
+                        k if k <= numerator => noise,
+                        k => f32::from(u8::from(k == numerator + 1)),
+                    };
+                }
             }
-        }
-        Init::Small | Init::NearOne => {
-            let centre = if parameter.init == Init::Small { 0.0 } else { 1.0 };
-            for (index, value) in values.iter_mut().enumerate() {
-                *value = centre + 0.01 * random::normal(threefry(key, [index as u32, stream]))[0];
+            Self::Small | Self::NearOne => {
+                let centre = if self == Self::Small { 0.0 } else { 1.0 };
+                for (index, value) in values.iter_mut().enumerate() {
+                    *value = centre + 0.01 * random::normal(threefry(key, [index as u32, stream]))[0];
+                }
             }
-        }
-        init => {
-            let bound = init.bound(parameter.fan);
-            for (index, value) in values.iter_mut().enumerate() {
-                let unit = f64::from(threefry(key, [index as u32, stream])[0] >> 8) / f64::from(1 << 24);
-                *value = ((2.0 * unit - 1.0) * bound) as f32;
+            _ => {
+                let bound = self.bound(fan.0, fan.1);
+                for (index, value) in values.iter_mut().enumerate() {
+                    let unit = f64::from(threefry(key, [index as u32, stream])[0] >> 8) / f64::from(1 << 24);
+                    *value = ((2.0 * unit - 1.0) * bound) as f32;
+                }
             }
         }
     }
@@ -90,8 +80,8 @@ fn fill(values: &mut [f32], parameter: &Parameter, key: [u32; 2], stream: u32) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spec::{Layer, Spec};
     use super::*;
+    use crate::nn::{Layer, Layout, Spec, initialise};
 
     /// Initial weight and bias of a layer from `inputs` to `outputs`.
     fn drawn(init: Init, inputs: usize, outputs: usize) -> [Vec<f32>; 2] {

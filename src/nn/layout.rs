@@ -136,6 +136,16 @@ impl Layout {
     }
 }
 
+/// The flat parameters of a new model.
+pub fn initialise(layout: &Layout, seed: u64) -> Vec<f32> {
+    let mut flat = vec![0.0; layout.total];
+    for (stream, parameter) in layout.parameters.iter().enumerate() {
+        let values = &mut flat[parameter.offset..parameter.offset + parameter.shape.len()];
+        parameter.init.fill(values, parameter.fan, [seed as u32, (seed >> 32) as u32], stream as u32);
+    }
+    flat
+}
+
 impl Mlp {
     /// The model for the fused kernels, with parameters at the layout's offsets; `None` if they do not support the spec.
     pub fn of(spec: &Spec, layout: &Layout) -> Option<Self> {

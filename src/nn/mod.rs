@@ -11,6 +11,6 @@ pub use crate::scm::policy::{Policy, Registry};
 pub use activation::Activation;
 pub use forward::{Pass, RunningStats, bottoms, forward, layer_outputs, learn};
 pub use head::{Basis, Decoding, Denominators, Head, HeadForm, PairNormalization, Threshold};
-pub use init::{Init, initialise};
-pub use layout::{Layout, Parameter};
+pub use init::Init;
+pub use layout::{Layout, Parameter, initialise};
 pub use spec::{Layer, RationalLayer, Spec};

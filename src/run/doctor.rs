@@ -1,58 +1,14 @@
 //! A check-up of a model on a table with its target: what steps of training do to it, and what to change. Nothing is kept.
 
+use super::finding::{Finding, Verdict, finding};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::files::Table;
 use crate::host;
-use crate::model::Model;
+use crate::model::{Examples, Model};
 use crate::nn::Layout;
 use crate::optim::{Optimizer, Schedule};
-use crate::train::Flow;
-use crate::train::GradientConfig;
-use crate::train::NotFinite;
-use crate::train::Trainer;
-use crate::train::TrainerConfig;
-use crate::train::{Data, Examples};
-
-/// How a check ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// All is well.
-    Pass,
-    /// It works, and could work better.
-    Advise,
-    /// Something is wrong.
-    Fail,
-}
-
-impl Verdict {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Advise => "advise",
-            Self::Fail => "fail",
-        }
-    }
-}
-
-/// One check.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Finding {
-    /// What was checked, in a few words.
-    pub check: &'static str,
-    /// How it ended.
-    pub verdict: Verdict,
-    /// What was seen, with numbers.
-    pub seen: String,
-    /// What to do; empty if there is nothing.
-    pub advice: String,
-}
-
-fn finding(check: &'static str, verdict: Verdict, seen: String, advice: &str) -> Finding {
-    let advice = if verdict == Verdict::Pass { String::new() } else { advice.to_owned() };
-    Finding { check, verdict, seen, advice }
-}
+use crate::train::{Data, Flow, GradientConfig, NotFinite, Trainer, TrainerConfig};
 
 /// Rows of a gradient that is compared with differences.
 const COMPARED: usize = 256;

@@ -1,17 +1,15 @@
 //! Cross-validation: the splits of its folds, one trained fold, and mean and spread over the folds.
 
-use super::options::{Run, SplitTable, TrainOptions};
+use super::options::TrainOptions;
+use super::split::{Run, SplitTable};
 use crate::device::Device;
 use crate::error::Result;
 use crate::files::Table;
-use crate::judge::Metrics;
-use crate::judge::ResidualGroup;
+use crate::judge::{Metrics, ResidualGroup};
 use crate::math::split_order;
-use crate::model::Model;
+use crate::model::{Examples, Model};
 use crate::table::{self, Task};
-use crate::train::Examples;
-use crate::train::Trainer;
-use crate::train::{Event, Flow, Outcome};
+use crate::train::{Event, Flow, Outcome, Trainer};
 
 /// A fold: a model that was trained on the other rows.
 #[derive(Clone, Debug)]

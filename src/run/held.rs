@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::options::Run;
+use super::split::Run;
 use crate::error::{Error, Result};
 use crate::files::Table;
+use crate::model::Examples;
 use crate::table::{MissingReport, NoteKind, Unknown};
-use crate::train::Examples;
 
 /// What was found in a file of validation or test rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,8 +59,7 @@ pub fn check_groups(table: &Table, held: &Table, group: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::Header;
-    use crate::files::read_plain;
+    use crate::files::{Header, read_plain};
     use crate::run::TrainOptions;
     use crate::table::{Choice, Missing};
 

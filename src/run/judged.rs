@@ -1,12 +1,13 @@
 //! The end of a run: its model with a record of how it was trained and how well it did, and the errors that prediction intervals come from.
 
 use super::folds::{Fold, residuals};
+use super::origin::Origin;
 use super::provenance::Provenance;
 use crate::error::Result;
 use crate::judge::{Calibration, Metrics, Residuals};
 use crate::model::Model;
 use crate::table::Preparation;
-use crate::train::{Data, Origin, Outcome, Trainer};
+use crate::train::{Data, Outcome, Trainer};
 
 /// What a run was about, besides its trainer.
 #[derive(Clone, Copy, Debug)]

@@ -1,15 +1,22 @@
 //! From options and a table to a judged model: preparation, folds, held-out rows, provenance. Serves every face; nothing here prints.
 
 mod doctor;
+mod finding;
 mod folds;
 mod held;
+mod intervals;
 mod judged;
 mod options;
+mod origin;
 mod provenance;
+mod saved;
+mod split;
 
-pub use doctor::{Finding, Verdict};
+pub use finding::{Finding, Verdict};
 pub use folds::{Fold, mean_and_spread, residuals};
 pub use held::{HeldRows, check_groups};
 pub use judged::{About, Judged};
-pub use options::{Norm, READING, Run, SplitTable, TABLE as OPTIONS, TrainOptions};
+pub use options::{Norm, READING, TABLE as OPTIONS, TrainOptions};
+pub use origin::Origin;
 pub use provenance::Provenance;
+pub use split::{Run, SplitTable};

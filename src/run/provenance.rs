@@ -1,12 +1,11 @@
 //! How a model was trained and how well it did: a text next to the weights in the model file, which no prediction needs.
 
+use super::origin::Origin;
 use crate::error::Result;
-use crate::json::{Json, Record, read_fields};
-use crate::judge::Metrics;
-use crate::judge::Residuals;
+use crate::json::{Json, Record};
+use crate::judge::{Metrics, Residuals};
 use crate::model::Model;
 use crate::record;
-use crate::train::Origin;
 use crate::train::TrainerConfig;
 
 /// How a model was trained. It depends only on the run, so that a resumed run writes the same file.
@@ -65,85 +64,11 @@ impl Model {
     }
 }
 
-/// Only the metrics that are present are written.
-impl Record for Metrics {
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    fn to_json(&self) -> Json {
-        let figures = Self::FIGURES.iter().filter_map(|(name, _, figure)| Some((*name, figure(self)?)));
-        let figures =
-            figures.filter(|(_, value)| value.is_finite()).map(|(name, value)| (name.to_owned(), value.to_json()));
-        Json::Fields([("rows".to_owned(), self.rows.to_json())].into_iter().chain(figures).collect())
-    }
-
-    fn read(&mut self, json: &Json) -> Result<()> {
-        let mut loss = None;
-        let fields: [(&'static str, &mut Option<f64>); 17] = [
-            ("loss", &mut loss),
-            ("mse", &mut self.mse),
-            ("mae", &mut self.mae),
-            ("r2", &mut self.r2),
-            ("rmse", &mut self.rmse),
-            ("nll", &mut self.nll),
-            ("accuracy", &mut self.accuracy),
-            ("balanced_accuracy", &mut self.balanced_accuracy),
-            ("f1", &mut self.f1),
-            ("auc", &mut self.auc),
-            ("log_loss", &mut self.log_loss),
-            ("calibration", &mut self.calibration),
-            ("median", &mut self.median),
-            ("coverage", &mut self.coverage),
-            ("gap", &mut self.gap),
-            ("refused", &mut self.refused),
-            ("found", &mut self.found),
-        ];
-        let mut slots: Vec<(&'static str, &mut dyn Record, bool)> = vec![("rows", &mut self.rows, false)];
-        slots.extend(fields.into_iter().map(|(name, field)| (name, field as &mut dyn Record, true)));
-        read_fields(json, &mut slots)?;
-        self.loss = loss.unwrap_or(f64::NAN);
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::loss::Loss;
     use crate::nn::{Activation, Layout, Spec};
-
-    fn every_figure() -> Metrics {
-        let [a, b, c, d, e] = [0.5, 0.25, 3.0, 1e-9, 0.1].map(Some);
-        Metrics {
-            rows: 7,
-            loss: 2.5,
-            mse: a,
-            mae: b,
-            r2: c,
-            rmse: d,
-            nll: e,
-            accuracy: d,
-            balanced_accuracy: e,
-            f1: a,
-            auc: b,
-            log_loss: c,
-            calibration: d,
-            coverage: e,
-            median: a,
-            gap: b,
-            refused: c,
-            found: d,
-        }
-    }
-
-    #[test]
-    fn every_metric_is_written_and_read() {
-        let all = every_figure();
-        assert_eq!(Metrics::from_json(&all.to_json()).unwrap(), all);
-        let few = Metrics { rows: 3, loss: 1.0, mse: Some(f64::NAN), mae: Some(2.0), ..Metrics::default() };
-        assert_eq!(few.to_json().to_string(), r#"{"rows":3,"loss":1.0,"mae":2.0}"#);
-    }
 
     #[test]
     fn a_model_file_keeps_how_it_was_trained() {
@@ -155,8 +80,8 @@ mod tests {
             source: "wine.csv".into(),
             rows: [70, 15, 15],
             best_epoch: Some(3),
-            test: Some(every_figure()),
-            folds: vec![every_figure(); 2],
+            test: Some(Metrics::every_figure()),
+            folds: vec![Metrics::every_figure(); 2],
             ..Provenance::default()
         };
         let fold = model.clone();

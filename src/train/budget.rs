@@ -3,9 +3,10 @@
 
 use super::config::TrainerConfig;
 use super::data::Data;
-use super::gradients::Groups;
-use super::setup::Setup;
-use super::step::{State, outline};
+use super::groups::Groups;
+use super::step::recorded::outline;
+use super::step::setup::Setup;
+use super::step::state::State;
 use crate::device::{Device, Recompute};
 use crate::error::{Error, Result};
 use crate::host::number;
@@ -23,7 +24,7 @@ pub(crate) fn fitted(
     let Recompute::Within(most) = settings.recompute else { return Ok(settings) };
     let all = data.train.rows(data.targets);
     let whole = settings.batch.min(all);
-    let is_whole = !settings.has_independent_rows(&network);
+    let is_whole = !settings.has_independent_rows(network);
     let sizes = (1..=whole).rev().filter(|rows| whole.is_multiple_of(*rows) && (*rows == whole || !is_whole));
     let groups = Groups::of(network.layout(), &settings)?;
     let mut least = None;

@@ -1,16 +1,20 @@
 //! The complete configuration of a training run.
 
-use super::curriculum::Curriculum;
-use super::gradients::GradientConfig;
-use super::precision::MixedPrecision;
-use super::update::factored;
+pub(crate) mod curriculum;
+pub(crate) mod gradients;
+pub(crate) mod precision;
+
+use curriculum::Curriculum;
+use gradients::GradientConfig;
+use precision::MixedPrecision;
+
 use crate::device::Recompute;
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::kernels::optimise::{GradientBounds, LossScale, Rule, UPDATE_WORDS};
+use crate::kernels::optimise::{GradientBounds, LossScale, Rule};
 use crate::loss::Loss;
 use crate::model::Network;
-use crate::nn::{Layout, Registry};
+use crate::nn::Registry;
 use crate::optim::{Motion, Optimizer, Schedule};
 use crate::record;
 
@@ -141,25 +145,6 @@ impl TrainerConfig {
         !shares
     }
 
-    /// Errors if the configuration asks for what a function model or a closure loss does not have.
-    pub(crate) fn check_network(&self, network: &Network) -> Result<()> {
-        let is_function = network.spec().is_none();
-        let kind = if is_function { "a function model" } else { "a closure loss" };
-        let wrong = |is_wrong: bool, what: &str, expected: &str| {
-            let message = || Error::new(format!("train: {what}: got {kind}, expected {expected}"));
-            if is_wrong { Err(message()) } else { Ok(()) }
-        };
-        let (is_own, spec) = (is_function || network.has_own_loss(), "a Spec with a built-in loss");
-        let is_pairs = is_function && !network.has_own_loss() && matches!(self.loss, Loss::Pairs(_));
-        let is_fused = self.step == Some(StepKind::Fused);
-        wrong(is_own && is_fused, "the fused step does not take the model", &format!("{spec}, or the recorded step"))?;
-        wrong(is_pairs, "a loss of pairs needs a projective head", "a Spec that ends in one")?;
-        wrong(is_own && self.curriculum != Curriculum::default(), "a curriculum changes the loss of pairs", spec)?;
-        wrong(is_function && self.coverage.is_some(), "a coverage goal needs a projective head", "a Spec")?;
-        wrong(is_function && self.policies != Registry::default(), "gradient policies belong to layers", "a Spec")?;
-        wrong(network.has_own_loss() && !self.class_weights.is_empty(), "class weights apply to cross-entropy", spec)
-    }
-
     /// The update rule, without limits.
     pub(crate) fn rule(&self) -> Rule {
         self.optimizer.rule(self.gradients.mean_decay.map(|decay| decay as f32))
@@ -180,19 +165,6 @@ impl TrainerConfig {
     /// What the loss is multiplied by at first, and how that moves.
     pub(crate) fn loss_scale(&self) -> Option<LossScale> {
         self.precision.as_ref().and_then(MixedPrecision::loss_scale)
-    }
-
-    /// Where in the moments is what updates remember: after what the optimiser keeps of the parameters.
-    pub(crate) fn update_state_at(&self, layout: &Layout) -> usize {
-        match self.optimizer.motion() {
-            Motion::Factored => layout.parameters.iter().map(factored::words_of).sum(),
-            _ => self.rule().arrays() * layout.total,
-        }
-    }
-
-    /// Words of the moments.
-    pub(crate) fn moment_words(&self, layout: &Layout) -> usize {
-        self.update_state_at(layout) + UPDATE_WORDS
     }
 
     /// Errors if a setting is out of range; messages use the user's names.
@@ -240,7 +212,15 @@ impl TrainerConfig {
             let name = self.optimizer.name();
             return Err(Error::usage(format!("train: mean_decay: the optimizer {name} keeps a mean of its own")));
         }
-        self.precision.as_ref().map_or(Ok(()), |precision| precision.check(self))?;
+        if let Some(precision) = &self.precision {
+            precision.check(&self.optimizer)?;
+            if self.step == Some(StepKind::Fused) {
+                let name = precision.name();
+                return Err(Error::usage(format!(
+                    "train: precision: got {name}, but the fused step keeps nothing between its passes: expected the recorded step"
+                )));
+            }
+        }
         self.curriculum.check(&self.loss)?;
         if let Loss::Pairs(loss) = &self.loss { loss.check().map_err(|error| error.within("train")) } else { Ok(()) }
     }

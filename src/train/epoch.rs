@@ -1,39 +1,20 @@
-//! One epoch of a run: its steps in windows of bounded time, its evaluation, and what the next epoch changes.
+//! The epochs of a run: after the steps of each its evaluation, whether its weights are kept, and what the next one changes, until the run ends.
 
-use super::batches;
-use super::config::StepKind;
-use super::curriculum::{bottoms, least_denominators};
-use super::events::{EpochReport, Event, Flow, GradientReport, PairReport, Stop};
-use super::geometry;
-use super::setup::Setup;
-use super::step::Plans;
+use super::config::curriculum::{bottoms, least_denominators};
+use super::criterion::Criterion;
+use super::events::{EpochReport, Event, Flow, GradientReport, Outcome, PairReport, Stop};
+use super::gap;
+use super::step::state::figure_offset;
+use super::step::validation::validation;
 use super::trainer::Trainer;
-use super::validation::{figure_offset, validation};
-use crate::device::{Command, View};
-use crate::error::{Error, Result};
-use crate::host;
-use crate::kernels::optimise::{Limit, STATE, UpdateState};
-use crate::optim::{Moment, ScheduleShape};
+use crate::device::Command;
+use crate::error::Result;
+use crate::kernels::optimise::{Limit, UpdateState};
+use crate::kernels::strict::Threshold;
+use crate::optim::Moment;
 
-/// Steps between two reads of the loss inside a long epoch: bounds the queue of devices that cannot be waited for.
-const STEPS_PER_LOOK: usize = 512;
-/// Time between two `Event::Steps`.
-const WINDOW_MS: f64 = 50.0;
 /// A larger loss is divergence even where the device has no infinity.
 const DIVERGED: f64 = 1e15;
-
-/// A score of the model's outputs, each row-major; smaller is better.
-type Score = Box<dyn Fn(&[Vec<f32>]) -> f64>;
-
-/// How a run chooses the epoch whose weights it keeps.
-pub(crate) enum Criterion {
-    /// The smallest loss on the validation rows; on the training rows without any.
-    Loss,
-    /// The smallest finite score of the outputs for `x`.
-    Score { x: Vec<f32>, score: Score },
-    /// The last epoch.
-    Last,
-}
 
 /// The evaluation of an epoch.
 #[derive(Default)]
@@ -46,6 +27,26 @@ struct Evaluation {
 }
 
 impl Trainer {
+    /// Runs until the epochs are done, patience is spent, the loss diverges or `watch` returns `Flow::Stop`; then restores the best weights,
+    /// except after a stop by `watch`, from which the run can continue.
+    pub async fn run(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Outcome> {
+        loop {
+            if let Some(outcome) = self.epoch(watch).await? {
+                return Ok(outcome);
+            }
+        }
+    }
+
+    /// One epoch of `run`: `None` while the run goes on, its outcome once it is over.
+    pub async fn epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Outcome>> {
+        let Some(stop) = self.try_epoch(watch).await? else { return Ok(None) };
+        if stop != Stop::Requested {
+            self.conclude().await?;
+        }
+        let (best_epoch, epochs) = (self.progress.best_epoch, self.progress.history.len());
+        Ok(Some(Outcome { stop, best_epoch, epochs, steps: self.steps_done() }))
+    }
+
     /// Records the plan of the validation loss, as the first epoch does if it is missing; then the device's counters include its memory.
     pub fn prepare(&mut self) -> Result<()> {
         if self.validation.is_none() && matches!(self.criterion, Criterion::Loss) {
@@ -55,22 +56,7 @@ impl Trainer {
         Ok(())
     }
 
-    /// Finds out how a GPU splits the batches of a fused step, if its device was opened to measure that, and plans the step anew.
-    pub async fn choose_geometry(&mut self) -> Result<()> {
-        let rows = self.settings.batch.min(self.data.train.rows(self.data.targets));
-        if self.plans.kind == StepKind::Fused && self.device.known_geometry(rows).is_none() {
-            geometry::choose(&self.device, rows).await?;
-            self.plans = Plans::new(&self.setup(), &self.state)?;
-        }
-        Ok(())
-    }
-
-    fn setup(&self) -> Setup<'_> {
-        let Self { device, network, settings, data, groups, steps, .. } = self;
-        Setup { device, network, settings, data, groups, steps: *steps }
-    }
-
-    pub(crate) async fn try_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Stop>> {
+    async fn try_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Option<Stop>> {
         if self.progress.history.len() >= self.settings.epochs {
             return Ok(Some(Stop::Epochs));
         }
@@ -84,66 +70,10 @@ impl Trainer {
         if self.settings.patience > 0 && self.progress.since_best >= self.settings.patience {
             return Ok(Some(Stop::Patience));
         }
-        if self.is_uncovered(&report) {
+        if self.progress.is_uncovered(self.settings.coverage, report.pairs) {
             return Ok(Some(Stop::Coverage));
         }
         Ok((flow == Flow::Stop || requested == Flow::Stop).then_some(Stop::Requested))
-    }
-
-    /// Ends a run: restores the best weights, and widens the gap of a head with poles to their errors if the configuration says so. `run` does this
-    /// unless it was stopped.
-    pub async fn conclude(&mut self) -> Result<()> {
-        self.restore_best()?;
-        self.measure_gap().await
-    }
-
-    /// Uploads the table and the order of an epoch; a curriculum may change the loss first.
-    pub(crate) fn begin_epoch(&mut self) -> Result<()> {
-        let epoch = self.progress.history.len();
-        let loss = self.settings.curriculum.loss(&self.settings.loss, epoch, self.progress.held);
-        let Self { device, network, settings, data, groups, steps, .. } = self;
-        let setup = Setup { device, network, settings, data, groups, steps: *steps };
-        self.plans.turn_to(loss, &setup, &self.state)?;
-        let order = match &self.sampler {
-            Some(sampler) => sampler.draw(self.settings.seed, epoch),
-            None => order_of_rows((self.shuffle)(epoch), data.train.rows(data.targets))?,
-        };
-        let words = batches::epoch_words(&self.settings, &self.groups, self.steps, &self.progress, &order);
-        self.device.write(&self.state.order, 0, &words)
-    }
-
-    /// Runs the rest of the epoch in windows; `Some` if the run ends on the way.
-    async fn steps_of_epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<(Option<Stop>, Flow)> {
-        if self.progress.cursor == 0 {
-            self.begin_epoch()?;
-        }
-        let mut unread = 0;
-        let mut flow = Flow::Continue;
-        while self.progress.cursor < self.steps {
-            let count = self.window.min(self.steps - self.progress.cursor);
-            let start = host::now_ms();
-            self.plans.step.run(count)?;
-            self.progress.cursor += count;
-            unread += count;
-            if unread >= STEPS_PER_LOOK && self.progress.cursor < self.steps {
-                let losses = self.losses(self.progress.cursor - unread, unread).await?;
-                let finite = losses.iter().filter(|loss| loss.is_finite()).count();
-                // A step whose update is left out has no loss.
-                if finite < if self.settings.bounds().skips { 1 } else { losses.len() } {
-                    return Ok((Some(Stop::Diverged), flow));
-                }
-                unread = 0;
-            }
-            host::breathe().await;
-            let wanted = count as f64 * WINDOW_MS / (host::now_ms() - start).max(0.05);
-            self.window = (wanted as usize).clamp(1, STEPS_PER_LOOK);
-            let (epoch, done) = (self.progress.history.len(), self.progress.cursor);
-            flow = watch(&Event::Steps { epoch, done, steps: self.steps });
-            if flow == Flow::Stop && self.progress.cursor < self.steps {
-                return Ok((Some(Stop::Requested), flow));
-            }
-        }
-        Ok((None, flow))
     }
 
     /// Reads the losses, evaluates the epoch and keeps its weights if it is the best; `None` if the loss diverged.
@@ -178,7 +108,7 @@ impl Trainer {
         let update = ((epoch as u64 + 1) * updates).saturating_sub(self.progress.skipped + 1);
         let at = Moment { update, updates, epochs: self.settings.epochs, drops: self.progress.drops };
         let factor = self.settings.schedule.factor(at);
-        self.notice_plateau(is_best);
+        self.progress.notice_plateau(self.settings.schedule.shape, is_best);
         let Evaluation { val_loss, score, pairs, .. } = evaluation;
         self.follow_curriculum(pairs).await?;
         let lr = self.settings.lr * factor;
@@ -208,10 +138,8 @@ impl Trainer {
 
     /// Keeps the current weights if `value` improves on the best so far, and returns whether it does.
     fn keep_if_best(&mut self, epoch: usize, value: Option<f64>) -> Result<bool> {
-        let is_better = |value: &f64| {
-            value.is_finite() && self.progress.best_loss.is_none_or(|best| *value < best - self.settings.min_delta)
-        };
-        let Some(value) = value.filter(is_better) else {
+        let min_delta = self.settings.min_delta;
+        let Some(value) = value.filter(|value| self.progress.improves(*value, min_delta)) else {
             self.progress.since_best += 1;
             return Ok(false);
         };
@@ -234,22 +162,6 @@ impl Trainer {
         self.progress.means = sampler.means().to_vec();
         self.sampler = Some(sampler);
         Ok(())
-    }
-
-    /// Whether the coverage has been below its goal for as many epochs as the goal allows.
-    fn is_uncovered(&mut self, report: &EpochReport) -> bool {
-        let (Some(goal), Some(pairs)) = (self.settings.coverage, report.pairs) else { return false };
-        self.progress.uncovered = if pairs.coverage < goal.least { self.progress.uncovered + 1 } else { 0 };
-        self.progress.uncovered >= goal.patience
-    }
-
-    fn notice_plateau(&mut self, is_best: bool) {
-        let ScheduleShape::Plateau { patience, .. } = self.settings.schedule.shape else { return };
-        self.progress.since_drop = if is_best { 0 } else { self.progress.since_drop + 1 };
-        if self.progress.since_drop >= patience.max(1) {
-            self.progress.drops += 1;
-            self.progress.since_drop = 0;
-        }
     }
 
     /// The mean of the batch losses, weighted by the rows of their batches. Where updates may be left out, losses that are not finite are as well.
@@ -277,25 +189,39 @@ impl Trainer {
         Ok(Some(GradientReport { updates, skipped, limited, largest_norm: f64::from(largest), loss_scale }))
     }
 
-    /// What updates remembered before the last step, and after it.
-    pub(crate) async fn remembered(&self) -> Result<[UpdateState; 2]> {
-        let offset = self.settings.update_state_at(self.network.layout());
-        let view = View { buffer: self.state.moments.clone(), offset, words: 2 * STATE };
-        let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&view).await?);
-        // Steps write the two copies by turns; the first word of control counts the steps, also those of `advance`.
-        let control = self.device.read(&self.state.control.view()).await?;
-        let before = control[0] as usize % 2;
-        Ok([before, 1 - before].map(|copy| UpdateState::read(&words[STATE * copy..])))
+    /// Ends a run: restores the best weights, and widens the gap of a head with poles to their errors on the rows of
+    /// training and validation if the configuration says so. `run` does this
+    /// unless it was stopped.
+    pub async fn conclude(&mut self) -> Result<()> {
+        self.restore_best()?;
+        let threshold = self.network.head().map(|head| head.decoding.threshold);
+        if !self.settings.measures_gap || threshold != Some(Threshold::Angle) {
+            return Ok(());
+        }
+        let mut errors = Vec::new();
+        for part in [&self.data.train, &self.data.validation] {
+            let z = self.predict(&part.x).await?;
+            errors.extend(gap::chordal_errors(&z, &part.y, self.data.targets / 2));
+        }
+        let Some(measured) = gap::measured(errors) else { return Ok(()) };
+        if let Some(head) = self.network.head_mut() {
+            let before = head.decoding.tau_train.unwrap_or(head.decoding.tau_infer);
+            head.decoding.tau_train = Some(before.max(measured as f32));
+        }
+        Ok(())
     }
-}
 
-/// An order with as many rows as there are, perhaps some more than once. Errors for a row that does not exist: kernels use the numbers unchecked.
-fn order_of_rows(order: Vec<u32>, rows: usize) -> Result<Vec<u32>> {
-    if order.len() != rows {
-        return Err(Error::usage(format!("shuffle: got an order of {} rows, expected {rows}", order.len())));
-    }
-    match order.iter().find(|&&row| row as usize >= rows) {
-        Some(row) => Err(Error::usage(format!("shuffle: got row {row} in an order, expected rows below {rows}"))),
-        None => Ok(order),
+    /// Replaces the weights by those of the best epoch. Does nothing if a score or `keep_last_epoch` has chosen none.
+    pub fn restore_best(&mut self) -> Result<()> {
+        if self.progress.best_epoch.is_none() && !matches!(self.criterion, Criterion::Loss) {
+            return Ok(());
+        }
+        self.device.record(Command::Copy { from: self.state.best.view(), to: self.state.parameters.view() });
+        self.device.flush()?;
+        if self.mean.is_some() {
+            let total = self.network.layout().total;
+            self.device.write(&self.state.moments, 2 * total, &vec![0; total])?;
+        }
+        Ok(())
     }
 }

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use super::trainer::Trainer;
-use crate::error::{Error, Result};
 use crate::kernels::fold::{Figure, LINE};
 use crate::kernels::optimise::TAIL;
+use crate::nn::Layout;
 
 /// The gradient of one parameter tensor.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,29 +54,14 @@ const RATIO: f64 = 1e3;
 /// A larger share of zeros is dead.
 const DEAD: f64 = 0.95;
 
-impl Trainer {
-    /// The gradient of each parameter at the last update, in the order of the layout, without the scale of the loss.
-    ///
-    /// Errors unless gradients are limited, may be left out, or are watched
-    /// ([`GradientConfig::watches`](super::GradientConfig)): otherwise their norms are not computed.
-    pub async fn gradient_flow(&self) -> Result<Vec<TensorGradient>> {
-        let Some(sums) = &self.state.sums else {
-            return Err(Error::usage(
-                "gradient_flow: norms are not computed: expected a configuration that watches gradients",
-            ));
-        };
-        let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&sums.view()).await?);
-        let total = self.network.layout().total;
-        if words[total + 2] == 0.0 {
-            return Err(Error::usage("gradient_flow: no step was made yet: expected at least one"));
-        }
-        // Gradients of a loss that is scaled are as much larger.
-        let [before, _] = self.remembered().await?;
-        let share = f64::from(before.unscaled(words[total + 2].recip(), self.settings.bounds().scale));
-        let figures: Vec<Figure> = Figure::read(&words[total + TAIL..][..4 * (total / LINE)]).collect();
-        let parameters = self.network.layout().parameters.iter();
-        let of = parameters
-            .zip(&self.groups.frozen)
+impl TensorGradient {
+    /// Of the parameters that learn, from the sums of their gradients with their norms, as `fold` writes them; `share` turns a sum into the gradient.
+    pub(crate) fn of_sums(layout: &Layout, frozen: &[bool], words: &[f32], share: f64) -> Vec<Self> {
+        let figures: Vec<Figure> = Figure::read(&words[layout.total + TAIL..][..4 * (layout.total / LINE)]).collect();
+        let of = layout
+            .parameters
+            .iter()
+            .zip(frozen)
             .filter(|(parameter, is_frozen)| !**is_frozen && !parameter.is_statistic)
             .map(|(parameter, _)| {
                 let count = parameter.shape.len();
@@ -86,7 +70,7 @@ impl Trainer {
                 let padding = (lines.len() * LINE - count) as f64;
                 let figure = Figure::union(figures[lines].iter().copied());
                 let [not_finite, zeros] = figure.odd();
-                TensorGradient {
+                Self {
                     name: parameter.name.clone(),
                     rms: figure.rms(count) * share,
                     largest: f64::from(figure.largest()) * share,
@@ -95,13 +79,11 @@ impl Trainer {
                     issue: None,
                 }
             });
-        let mut gradients: Vec<TensorGradient> = of.collect();
+        let mut gradients: Vec<Self> = of.collect();
         judge(&mut gradients);
-        Ok(gradients)
+        gradients
     }
-}
 
-impl TensorGradient {
     /// Of named gradients that are at hand.
     pub fn of_all(named: &[(String, Vec<f32>)]) -> Vec<Self> {
         let one = |(name, values): &(String, Vec<f32>)| {

@@ -2,12 +2,14 @@
 //! the adapter with its driver. What is fastest depends on how many workgroups a GPU runs at once and on how much memory they have, less on the model.
 
 use super::config::{StepKind, TrainerConfig};
-use super::data::{Data, Examples};
+use super::data::Data;
+use super::step::Plans;
 use super::trainer::Trainer;
 use crate::device::{Device, Execution, Geometry, Info, MANY_ROWS, Tiles};
 use crate::error::{Error, Result};
 use crate::host;
 use crate::kernels::mlp::Mlp;
+use crate::model::Examples;
 use crate::nn::{Activation, Layout, Spec};
 
 /// Batches that are measured: of few rows, and of many.
@@ -39,9 +41,21 @@ const fn held(rows: u32, lanes: u32) -> Geometry {
     Geometry { is_held: true, ..of(rows, lanes) }
 }
 
+impl Trainer {
+    /// Finds out how a GPU splits the batches of a fused step, if its device was opened to measure that, and plans the step anew.
+    pub async fn choose_geometry(&mut self) -> Result<()> {
+        let rows = self.settings.batch.min(self.data.train.rows(self.data.targets));
+        if self.plans.kind == StepKind::Fused && self.device.known_geometry(rows).is_none() {
+            choose(&self.device, rows).await?;
+            self.plans = Plans::new(&self.setup(), &self.state)?;
+        }
+        Ok(())
+    }
+}
+
 /// Finds the geometry of a device for batches of so many rows, if it does not have one yet. Measures for about a
 /// second on an adapter with a driver that it has not seen before; on the device `cuda`, where kernels are compiled for it, for up to half a minute.
-pub(crate) async fn choose(device: &Device, rows: usize) -> Result<()> {
+async fn choose(device: &Device, rows: usize) -> Result<()> {
     if device.known_geometry(rows).is_some() {
         return Ok(());
     }

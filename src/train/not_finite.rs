@@ -3,9 +3,11 @@
 
 use std::fmt;
 
-use super::trainer::Trainer;
+use super::flow::TensorGradient;
 use crate::autograd::Var;
+use crate::device::Device;
 use crate::error::Result;
+use crate::model::Network;
 use crate::nn::{Layout, layer_outputs};
 use crate::tensor::Tensor;
 
@@ -53,39 +55,32 @@ fn share(values: &[f32]) -> Option<f64> {
     (bad > 0).then(|| bad as f64 / values.len() as f64)
 }
 
-impl Trainer {
-    /// The first place with numbers that are not finite, for the weights that are evaluated (their mean if one is kept): parameters, values of training
-    /// rows after a layer (of a `Spec`), or gradients of the last update, where they are watched. With
-    /// [`GradientConfig::skips_overflow`](super::GradientConfig) the weights stay as they were before such an update, so that its cause is found.
-    pub async fn first_not_finite(&self) -> Result<Option<NotFinite>> {
-        let found = |stage, name: &str, share| Ok(Some(NotFinite { stage, name: name.to_owned(), share }));
-        let parameters = self.parameters().await?;
-        let layout = self.network.layout();
-        for parameter in &layout.parameters {
-            if let Some(share) = share(layout.slice(parameter, &parameters)) {
-                return found(Stage::Parameters, &parameter.name, share);
-            }
-        }
-        if let Some((at, share)) = self.first_layer(layout, &parameters).await? {
-            return found(Stage::Values, &format!("layers.{at}"), share);
-        }
-        if self.state.sums.is_none() || self.steps_done() == 0 {
-            return Ok(None);
-        }
-        let gradients = self.gradient_flow().await?;
-        let Some(last) = gradients.iter().rfind(|gradient| gradient.not_finite > 0) else { return Ok(None) };
-        let count = layout.parameters.iter().find(|known| known.name == last.name).map_or(1, |known| known.shape.len());
-        found(Stage::Gradients, &last.name, last.not_finite as f64 / count as f64)
+impl NotFinite {
+    fn new(stage: Stage, name: &str, share: f64) -> Self {
+        Self { stage, name: name.to_owned(), share }
     }
 
-    /// The first layer after which training rows have values that are not finite, and their share; `None` for a function model.
-    async fn first_layer(&self, layout: &Layout, parameters: &[f32]) -> Result<Option<(usize, f64)>> {
-        let Some(spec) = self.network.spec() else { return Ok(None) };
-        let flat = self.device.upload(bytemuck::cast_slice(parameters))?;
-        let leaves: Vec<Var> = layout.leaves(&self.device, &flat).iter().map(Var::detach).collect();
+    /// The first tensor of parameters that has some.
+    pub(crate) fn in_parameters(layout: &Layout, parameters: &[f32]) -> Option<Self> {
+        let mut tensors = layout.parameters.iter();
+        tensors.find_map(|tensor| {
+            share(layout.slice(tensor, parameters)).map(|share| Self::new(Stage::Parameters, &tensor.name, share))
+        })
+    }
+
+    /// The first layer after which rows [rows, inputs] have some; `None` for a function model.
+    pub(crate) async fn in_values(
+        device: &Device,
+        network: &Network,
+        parameters: &[f32],
+        x: &[f32],
+    ) -> Result<Option<Self>> {
+        let Some(spec) = network.spec() else { return Ok(None) };
+        let flat = device.upload(bytemuck::cast_slice(parameters))?;
+        let leaves: Vec<Var> = network.layout().leaves(device, &flat).iter().map(Var::detach).collect();
         let mut counts = vec![[0_usize; 2]; spec.layers.len()];
-        for part in self.data.train.x.chunks(ROWS * spec.inputs) {
-            let x = Tensor::from_f32(&self.device, [part.len() / spec.inputs, spec.inputs], part)?;
+        for part in x.chunks(ROWS * spec.inputs) {
+            let x = Tensor::from_f32(device, [part.len() / spec.inputs, spec.inputs], part)?;
             for (count, values) in counts.iter_mut().zip(layer_outputs(spec, &leaves, &Var::constant(x))) {
                 let values = values.value().to_f32().await?;
                 count[0] += values.iter().filter(|value| !value.is_finite()).count();
@@ -93,6 +88,17 @@ impl Trainer {
             }
         }
         let first = counts.iter().position(|[bad, _]| *bad > 0);
-        Ok(first.map(|at| (at, counts[at][0] as f64 / counts[at][1] as f64)))
+        let named = |at: usize| {
+            let [bad, all] = counts[at];
+            Self::new(Stage::Values, &format!("layers.{at}"), bad as f64 / all as f64)
+        };
+        Ok(first.map(named))
+    }
+
+    /// The gradient nearest to the loss that has some.
+    pub(crate) fn in_gradients(layout: &Layout, gradients: &[TensorGradient]) -> Option<Self> {
+        let last = gradients.iter().rfind(|gradient| gradient.not_finite > 0)?;
+        let count = layout.parameters.iter().find(|known| known.name == last.name).map_or(1, |known| known.shape.len());
+        Some(Self::new(Stage::Gradients, &last.name, last.not_finite as f64 / count as f64))
     }
 }

@@ -1,4 +1,4 @@
-// The options of a training run. Generated from src/train/options/table.rs by
+// The options of a training run. Generated from src/run/options/table.rs by
 // `MERO_WRITE=1 cargo test --test generated`: do not edit.
 
 /** Options of a training run that the engine reads. */

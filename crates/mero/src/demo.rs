@@ -12,9 +12,9 @@ use crate::{Answer, Failure};
 use meromorph::files::Table;
 use meromorph::internal::host;
 use meromorph::report::counted;
-use meromorph::run::TrainOptions;
+use meromorph::run::{Origin, TrainOptions};
 use meromorph::table::Choice;
-use meromorph::train::{Origin, Trainer};
+use meromorph::train::Trainer;
 use meromorph::{Device, Result, ops};
 
 #[derive(clap::Args)]

@@ -20,7 +20,7 @@ use meromorph::internal::host;
 use meromorph::model::Model;
 use meromorph::report::counted;
 use meromorph::run::{About, Fold, Judged};
-use meromorph::train::{Checkpoint, Event, Flow, Outcome, Stop, Trainer};
+use meromorph::train::{Event, Flow, Outcome, Stop, Trainer};
 use meromorph::{Error, Result};
 use report::{Rows, TrainReport, introduction, stored};
 pub(crate) use setup::{Held, JudgedRows, Judging, RunTime, Session};
@@ -102,7 +102,7 @@ impl Session {
 
     fn save_checkpoint(&self, trainer: &Trainer) -> Result<()> {
         let Some((path, _)) = &self.checkpoint else { return Ok(()) };
-        let checkpoint = Checkpoint { origin: Some(self.origin.clone()), ..block_on(trainer.checkpoint())? };
+        let checkpoint = block_on(trainer.checkpoint())?.with_origin(&self.origin);
         host::write_whole(path, &checkpoint.save(Some(self.run.preparation.clone()))?)?;
         self.has_checkpoint.set(true);
         Ok(())

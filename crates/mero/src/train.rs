@@ -20,8 +20,8 @@ use meromorph::error::Error;
 use meromorph::files::Format;
 use meromorph::files::Table;
 use meromorph::internal::host;
-use meromorph::run::{Run, TrainOptions, check_groups};
-use meromorph::train::{Checkpoint, Origin, Trainer};
+use meromorph::run::{Origin, Run, TrainOptions, check_groups};
+use meromorph::train::{Checkpoint, Trainer};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -213,7 +213,7 @@ impl Args {
     fn resume_from(&self, path: &Path) -> Answer<Start> {
         let name = path.display().to_string();
         let (checkpoint, _) = Checkpoint::load(&read_model(path)?, &name)?;
-        let origin = checkpoint.origin(&name)?.clone();
+        let origin = checkpoint.origin(&name)?;
         let learnt = &origin.choice.target;
         if let Some(target) = self.flags.text("target").filter(|target| target != learnt) {
             return Err(Error::new(format!("{name}: it learns \"{learnt}\", not \"{target}\"")).into());

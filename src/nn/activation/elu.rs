@@ -1,6 +1,7 @@
 //! x above 0, e^x - 1 below (Clevert, Unterthiner and Hochreiter 2016).
 
-use super::{BuiltIn, ByHand};
+use super::BuiltIn;
+use crate::program::curve::ByHand;
 use crate::program::expr::{expm1, gt, select};
 
 pub(super) static ACTIVATION: BuiltIn = BuiltIn {

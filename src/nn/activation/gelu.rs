@@ -1,7 +1,8 @@
 //! The Gaussian error linear unit in its tanh form (Hendrycks and Gimpel 2016): x/2 (1 + tanh u) = x sigmoid(2u) with
 //! u = √(2/π) (x + 0.044715 x³). The sigmoid does not cancel for negative x.
 
-use super::{BuiltIn, ByHand};
+use super::BuiltIn;
+use crate::program::curve::ByHand;
 use crate::program::expr::sigmoid;
 
 /// √(2/π).

@@ -1,6 +1,7 @@
 //! x above 0, 0.01 x below (Maas, Hannun and Ng 2013).
 
-use super::{BuiltIn, ByHand};
+use super::BuiltIn;
+use crate::program::curve::ByHand;
 use crate::program::expr::{gt, select};
 
 pub(super) static ACTIVATION: BuiltIn = BuiltIn {

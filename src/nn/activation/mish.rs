@@ -1,6 +1,7 @@
 //! x · tanh(ln(1 + e^x)) (Misra 2019).
 
-use super::{BuiltIn, ByHand};
+use super::BuiltIn;
+use crate::program::curve::ByHand;
 use crate::program::expr::{softplus, tanh};
 
 pub(super) static ACTIVATION: BuiltIn = BuiltIn {

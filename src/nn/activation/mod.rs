@@ -1,6 +1,7 @@
 //! Activation functions. Each built-in is one formula in its own file; users give formulas of x as text or as closures over `Expr`.
 //! Everything else is derived from the formula: WGSL and CPU code of every step, the gradient, ONNX nodes, the code of exported pages.
 
+mod built_in;
 pub mod cases;
 
 use std::sync::Arc;
@@ -13,22 +14,10 @@ use crate::program::functions::Function;
 use crate::program::parse::{is_name, parse};
 use crate::program::{Curve, Program};
 
+pub use built_in::BuiltIn;
+
 // To add one: add a file with its formula, and its name here.
 crate::built_ins! { ACTIVATION: BuiltIn; identity, relu, leaky_relu, elu, gelu, mish, sigmoid, silu, softplus, tanh }
-
-/// A built-in activation.
-pub struct BuiltIn {
-    /// Its name.
-    pub name: &'static str,
-    /// Its formula and source in one line.
-    pub doc: &'static str,
-    /// f(x).
-    pub formula: fn(Expr) -> Expr,
-    /// f(x) in plain f64, written independently of `formula`, for comparison in cases.
-    pub oracle: fn(f64) -> f64,
-    /// Hand-written versions, where measurements justify them.
-    pub by_hand: ByHand,
-}
 
 /// An activation function, applied to each value.
 #[derive(Clone, PartialEq)]

@@ -1,6 +1,7 @@
 //! max(x, 0), with slope 0 at 0.
 
-use super::{BuiltIn, ByHand};
+use super::BuiltIn;
+use crate::program::curve::ByHand;
 use crate::program::expr::relu;
 
 pub(super) static ACTIVATION: BuiltIn = BuiltIn {

@@ -1,6 +1,7 @@
 //! 1 / (1 + e^-x).
 
-use super::{BuiltIn, ByHand};
+use super::BuiltIn;
+use crate::program::curve::ByHand;
 use crate::program::expr::sigmoid;
 
 pub(super) static ACTIVATION: BuiltIn = BuiltIn {

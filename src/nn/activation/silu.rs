@@ -5,7 +5,8 @@
     reason = "generic over the instruction set: must land inside the function that enables it"
 )]
 
-use super::{BuiltIn, ByHand};
+use super::BuiltIn;
+use crate::program::curve::ByHand;
 use crate::program::expr::sigmoid;
 use crate::simd::elementary::{self, HeldConstants};
 use crate::simd::sweep::{Slope, sweep};

@@ -1,6 +1,7 @@
 //! ln(1 + e^x).
 
-use super::{BuiltIn, ByHand};
+use super::BuiltIn;
+use crate::program::curve::ByHand;
 use crate::program::expr::softplus;
 
 pub(super) static ACTIVATION: BuiltIn = BuiltIn {

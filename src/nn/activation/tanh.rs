@@ -1,6 +1,7 @@
 //! Hyperbolic tangent.
 
-use super::{BuiltIn, ByHand};
+use super::BuiltIn;
+use crate::program::curve::ByHand;
 use crate::program::expr::tanh;
 
 pub(super) static ACTIVATION: BuiltIn =

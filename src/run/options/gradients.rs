@@ -1,14 +1,10 @@
 //! The options of what happens between the gradients of a step and its update.
 
-use super::TrainOptions;
 use super::names::decays;
+use super::{TrainOptions, option};
 use crate::error::{Error, Result};
 use crate::options::{Entry, Kind, Range};
 use crate::train::{Clip, ParameterGroup};
-
-const fn option(name: &'static str, kind: Kind, doc: &'static str) -> Entry<TrainOptions> {
-    Entry::new(name, kind, doc)
-}
 
 /// The most for the first updates of an adaptive limit without another.
 const UNLIMITED: f64 = 1e30;

@@ -44,8 +44,10 @@ pub(crate) fn class_weights() -> Vec<(&'static str, &'static str)> {
     vec![("balanced", "Rows / (classes · rows of the class)")]
 }
 
-/// Each schedule: its name, its description in one line, and its shape in a run of so many epochs.
-const SCHEDULES: [(&str, &str, fn(usize) -> ScheduleShape); 9] = [
+/// A schedule: its name, its description in one line, and its shape in a run of so many epochs.
+type NamedShape = (&'static str, &'static str, fn(usize) -> ScheduleShape);
+
+const SCHEDULES: [NamedShape; 9] = [
     ("constant", "No change", |_| ScheduleShape::Constant),
     ("cosine", "Half a cosine down to zero", |_| Schedule::COSINE.shape),
     ("step", "A tenth after each third of the epochs", |epochs| ScheduleShape::Step {

@@ -1,43 +1,25 @@
-//! Resolves training options for a table: its model, and the configuration with the defaults that depend on task and size.
+//! From options and a table to a run: its model, and the configuration with the defaults that depend on task and size.
 
-use super::{Norm, SplitTable, TrainOptions};
+use super::defaults::{BEYOND_TAU, DECAY_OF_POLES, Defaults, HIDDEN, PATIENCE_OF_POLES};
+use super::{Norm, TrainOptions};
 use crate::error::{Error, Result, hint, listed};
+use crate::files::Table;
 use crate::loss::{self, Loss, PairLoss};
 use crate::nn::{Activation, Decoding, Head, Layer, Spec};
 use crate::optim::{Optimizer, Schedule};
+use crate::run::split::{Run, SplitTable};
 use crate::table::Target;
 use crate::train::{GradientConfig, ParameterGroup, TrainerConfig};
 
-/// Default widths of the hidden layers.
-pub(crate) const HIDDEN: [usize; 3] = [64, 64, 64];
-/// Default patience of a model with poles: its loss falls in steps, as poles are found.
-pub(crate) const PATIENCE_OF_POLES: usize = 50;
-/// The weight decay of a head with poles, for tables of any size.
-pub(crate) const DECAY_OF_POLES: f32 = 1e-6;
-/// Default ratio of `tau_train` to `tau_infer`.
-pub(crate) const BEYOND_TAU: f32 = 3.0;
-/// A table with fewer training rows is small.
-pub(crate) const SMALL: usize = 2000;
-
-/// Defaults that depend on the size of the table. For small tables, a batch of 32 gives enough steps per epoch; a decay of 1 per
-/// unit of learning rate and smoothed labels keep 9,000 weights from overfitting a few hundred rows. Chosen over 20 seeds on
-/// scikit-learn's wine, breast cancer, digits and diabetes tables.
-pub(crate) struct Defaults {
-    pub batch: usize,
-    pub weight_decay: f32,
-    pub smoothing: f32,
-}
-
-impl Defaults {
-    pub(crate) fn of(rows: usize) -> Self {
-        match rows {
-            0..SMALL => Self { batch: 32, weight_decay: 1.0, smoothing: 0.1 },
-            _ => Self { batch: 256, weight_decay: 1e-6, smoothing: 0.0 },
-        }
-    }
-}
-
 impl TrainOptions {
+    /// Resolves the options on a table and encodes its rows.
+    pub fn prepare(&self, table: &Table) -> Result<Run> {
+        self.check()?;
+        let split = SplitTable::new(table, &self.fitted_choice(), self.fractions, self.seed)?;
+        let (spec, settings) = self.resolve(&split)?;
+        split.run(table, spec, settings)
+    }
+
     /// The model and its settings for a split table. Errors if the loss, the decoding or a policy is invalid for it.
     pub fn resolve(&self, table: &SplitTable) -> Result<(Spec, TrainerConfig)> {
         let (inputs, target) = (table.preparation.inputs(), &table.preparation.target);

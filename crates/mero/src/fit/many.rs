@@ -7,7 +7,7 @@ use crate::{Answer, Failure};
 use meromorph::files::csv::Values;
 use meromorph::fit::{Fits, Problem, SmallFit, SolveOptions, Spread, report_many, solve_each};
 use meromorph::internal::host;
-use meromorph::io::csv;
+use meromorph::files::csv;
 use meromorph::report::{Table as TextTable, count, counted, figure};
 
 /// Solves the fits, writes them as a table and shows a summary.

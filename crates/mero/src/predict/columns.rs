@@ -4,7 +4,7 @@ use meromorph::Result;
 use meromorph::files::csv::Values;
 use meromorph::files::is_text;
 use meromorph::files::{Format, Table};
-use meromorph::io::csv;
+use meromorph::files::csv;
 use meromorph::loss::Link;
 use meromorph::model::{Model, Prediction};
 

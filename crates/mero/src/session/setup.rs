@@ -11,7 +11,7 @@ use meromorph::Device;
 use meromorph::files::Table;
 use meromorph::report::counted;
 use meromorph::run::{HeldRows, Run};
-use meromorph::train::Origin;
+use meromorph::run::Origin;
 
 /// The parts of a run other than its trainer.
 pub(crate) struct Session {

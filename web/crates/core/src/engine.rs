@@ -65,7 +65,7 @@ impl Engine {
             let bytes = bytes(checkpoint).filter(|_| !checkpoint.is_string());
             let wanted = || Error::usage(format!("resume: checkpoint is {}, wanted its bytes", show(checkpoint)));
             let (checkpoint, _) = Checkpoint::load(&bytes.ok_or_else(wanted)?, "checkpoint")?;
-            let format = checkpoint.origin("checkpoint")?.format.clone();
+            let format = checkpoint.origin("checkpoint")?.format;
             Training::resume(&self.device, &table("resume", data, source, &format)?.0, source, checkpoint)
         };
         resume().map_err(thrown)

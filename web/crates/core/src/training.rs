@@ -14,9 +14,9 @@ use meromorph::files::Table;
 use meromorph::files::{Format, Warning};
 use meromorph::internal::host::{Share, sharing};
 use meromorph::model;
-use meromorph::run::{About, Judged, Run, TrainOptions};
+use meromorph::run::{About, Judged, Origin, Run, TrainOptions};
 use meromorph::table::Preparation;
-use meromorph::train::{Checkpoint, EpochReport, Event, Flow, GradientReport, Origin, Outcome, Stop, Trainer};
+use meromorph::train::{Checkpoint, EpochReport, Event, Flow, GradientReport, Outcome, Stop, Trainer};
 use meromorph_web_model::Model;
 use meromorph_web_values::{Answer, object, thrown};
 
@@ -67,7 +67,7 @@ impl Training {
     /// Resumes the run of a checkpoint on the same table, which is named `source`.
     pub(super) fn resume(device: &Device, table: &Table, source: &str, checkpoint: Checkpoint) -> Result<Self> {
         let mut run = Run::again(table, &checkpoint, "checkpoint")?;
-        let origin = checkpoint.origin("checkpoint")?.clone();
+        let origin = checkpoint.origin("checkpoint")?;
         let trainer = Trainer::resume(device, std::mem::take(&mut run.data), checkpoint)?;
         Ok(Self::over(device, run, trainer, origin, source))
     }
@@ -216,8 +216,7 @@ impl Training {
         if self.outcome.borrow().is_some() {
             return Err(Error::usage("checkpoint: the run is over; save its model instead"));
         }
-        let origin = Some(self.origin.clone());
-        Checkpoint { origin, ..trainer.checkpoint().await? }.save(Some(self.preparation.clone()))
+        trainer.checkpoint().await?.with_origin(&self.origin).save(Some(self.preparation.clone()))
     }
 }
 

@@ -1,21 +1,16 @@
 //! An update by Adafactor: a launch for the gradient as far as limits admit it, one for the squares that are kept, and one in which all parameters move;
 //! between them each parameter's mean squares and its update.
 
-use super::super::step::copy;
-use super::{Aside, Made, UPDATE_WORDS, Update};
+use super::launch::{Aside, Made, Update};
 use crate::autograd::Var;
 use crate::device::{Buffer, View};
 use crate::error::Result;
-use crate::kernels::optimise::Rule;
-use crate::nn::Parameter;
+use crate::kernels::optimise::{Rule, UPDATE_WORDS};
 use crate::ops;
 use crate::optim::Adafactor;
 use crate::tensor::Tensor;
-
-/// Words of the state of a parameter. Frozen ones have it as well.
-pub(crate) fn words_of(parameter: &Parameter) -> usize {
-    if parameter.is_statistic { 0 } else { Adafactor::words(parameter.shape.sizes()).iter().sum() }
-}
+use crate::train::step::moments::words_of_squares;
+use crate::train::step::state::copy;
 
 pub(super) fn record(update: &Update<'_>, made: &Made<'_>) -> Result<()> {
     let Update { setup, state, sizes } = update;
@@ -26,31 +21,31 @@ pub(super) fn record(update: &Update<'_>, made: &Made<'_>) -> Result<()> {
     let memory = View { buffer: state.moments.clone(), offset: kept_words, words: UPDATE_WORDS };
     update.launch(made.rule, made.gradients, [gradient.view(), memory, aside.control.view(), made.report.view()]);
 
-    let (squares, kept_sizes) = update.in_place(kept_words, made)?;
+    let squares = update.in_place(kept_words, made)?;
     let parts = parts(update, &gradient);
     for part in &parts {
         let square = ops::mul(&part.gradient, &part.gradient);
         if part.is_matrix {
-            copy(&ops::mean(&square, 2..3), &squares, part.kept[0]);
-            copy(&ops::mean(&square, 1..2), &squares, part.kept[1]);
+            copy(&ops::mean(&square, 2..3), &squares.words, part.kept[0]);
+            copy(&ops::mean(&square, 1..2), &squares.words, part.kept[1]);
         } else {
-            copy(&square, &squares, part.kept[0]);
+            copy(&square, &squares.words, part.kept[0]);
         }
     }
     let kept = View { buffer: state.moments.clone(), offset: 0, words: kept_words };
     let rule = made.rule.following(|kept, square, [_, weight, _, _]| kept + weight * (square - kept));
     let outputs = [&aside.moments, &aside.control, &aside.report].map(Buffer::view);
     let [memory, control, report] = outputs.clone();
-    update.launch(&Rule { is_grouped: false, ..rule }, &(squares, kept_sizes), [kept, memory, control, report]);
+    update.launch(&Rule { is_grouped: false, ..rule }, &squares, [kept, memory, control, report]);
 
-    let (moved, sizes) = update.in_place(sizes.total, made)?;
+    let moved = update.in_place(sizes.total, made)?;
     let adafactor = Adafactor::of(&setup.settings.optimizer);
     for part in &parts {
-        copy(&part.update(&adafactor, &state.moments), &moved, part.offset);
+        copy(&part.update(&adafactor, &state.moments), &moved.words, part.offset);
     }
     let rule = made.rule.following(|p, update, [_, _, rate, decay]| p * decay - rate * update);
     let [memory, _, report] = outputs;
-    update.launch(&rule, &(moved, sizes), [state.parameters.view(), memory, state.control.view(), report]);
+    update.launch(&rule, &moved, [state.parameters.view(), memory, state.control.view(), report]);
     Ok(())
 }
 
@@ -75,7 +70,7 @@ fn parts(update: &Update<'_>, gradient: &Buffer) -> Vec<Part> {
     for (at, parameter) in layout.parameters.iter().enumerate() {
         let sizes = parameter.shape.sizes();
         let kept = [first, first + Adafactor::words(sizes)[0]];
-        first += words_of(parameter);
+        first += words_of_squares(parameter);
         if !learning.contains(&at) {
             continue;
         }

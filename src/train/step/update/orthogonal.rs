@@ -1,14 +1,14 @@
 //! An update whose hidden matrices move along orthogonal directions: a launch for the directions, Newton–Schulz steps for those of matrices, and a
 //! launch in which all parameters move.
 
-use super::super::step::copy;
-use super::{Aside, Made, Update};
+use super::launch::{Aside, Made, Update};
 use crate::autograd::Var;
 use crate::device::{Buffer, Command, View};
 use crate::error::Result;
 use crate::ops;
 use crate::optim::NewtonSchulz;
 use crate::tensor::Tensor;
+use crate::train::step::state::copy;
 
 pub(super) fn record(update: &Update<'_>, made: &Made<'_>) -> Result<()> {
     let Update { setup, state, sizes } = update;
@@ -17,20 +17,20 @@ pub(super) fn record(update: &Update<'_>, made: &Made<'_>) -> Result<()> {
     let directions = device.buffer(sizes.total);
     let outputs = [&directions, &state.moments, &aside.control, made.report].map(Buffer::view);
     update.launch(made.rule, made.gradients, outputs);
-    let (moved, sizes) = update.in_place(sizes.total, made)?;
-    let to = View { buffer: moved.clone(), offset: 0, words: sizes.total };
+    let moved = update.in_place(sizes.total, made)?;
+    let to = View { buffer: moved.words.clone(), offset: 0, words: moved.sizes.total };
     device.record(Command::Copy { from: directions.view(), to });
     let newton_schulz = NewtonSchulz::of(&setup.settings.optimizer);
     for (at, parameter) in setup.groups.learning(layout) {
         if setup.groups.orthogonal[at] {
             let view = View { buffer: directions.clone(), offset: parameter.offset, words: parameter.shape.len() };
             let direction = Var::constant(Tensor::over(device, view, parameter.shape.clone()));
-            copy(&orthogonal(&direction, &newton_schulz), &moved, parameter.offset);
+            copy(&orthogonal(&direction, &newton_schulz), &moved.words, parameter.offset);
         }
     }
     let outputs = [&state.parameters, &aside.moments, &state.control, &aside.report].map(Buffer::view);
     let rule = made.rule.following(|p, direction, [rate, _, _, decay]| p * decay - rate * direction);
-    update.launch(&rule, &(moved, sizes), outputs);
+    update.launch(&rule, &moved, outputs);
     Ok(())
 }
 

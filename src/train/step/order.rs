@@ -1,9 +1,9 @@
 //! The upload of an epoch: the optimiser's rates per step, then the order of the training rows.
 
-use super::checkpoint::Progress;
-use super::config::TrainerConfig;
-use super::gradients::Groups;
 use crate::optim::Moment;
+use crate::train::config::TrainerConfig;
+use crate::train::groups::Groups;
+use crate::train::progress::Progress;
 
 /// Words per step in the table of rates.
 pub(crate) const ROW_WORDS: usize = 4;
@@ -48,7 +48,7 @@ mod tests {
     use crate::json::Record;
     use crate::optim::{Optimizer, Schedule, ScheduleShape};
     use crate::train::EpochReport;
-    use crate::train::gradients::Rates;
+    use crate::train::groups::Rates;
 
     /// Each optimiser with decays of 1/2 and 3/4 for the moments and 1/2 for the weights.
     fn optimizers() -> [Optimizer; 3] {

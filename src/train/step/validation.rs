@@ -1,12 +1,11 @@
 //! The plan that evaluates a model after an epoch: the loss on the validation rows, and what its pairs look like.
 
 use super::setup::Setup;
-use super::step::{Rows, State, copy};
+use super::state::{Rows, State, copy, figure_offset};
 use crate::autograd::Var;
 use crate::device::{Buffer, Device, Plan, View};
 use crate::error::Result;
 use crate::kernels::cast::{self, Conversion};
-use crate::kernels::optimise::TAIL;
 use crate::kernels::strict;
 use crate::loss;
 use crate::model::Batch;
@@ -14,15 +13,6 @@ use crate::model::predictor::{Predictor, decoded};
 use crate::nn::Head;
 use crate::ops;
 use crate::tensor::{DType, Tensor};
-
-/// Figures of the validation rows in the report: loss sum and weight sum; of pairs also the share decoded to a number and the least and
-/// the mean |Q|.
-pub(crate) const FIGURES: usize = 5;
-
-/// The offset of a figure of the validation rows in the report; `FIGURES` gives the report's length.
-pub(crate) fn figure_offset(steps: usize, figure: usize) -> usize {
-    steps.next_multiple_of(TAIL) + figure * TAIL
-}
 
 /// Evaluates the validation rows with these parameters and writes the figures behind the batch losses of the report.
 pub(crate) fn validation(setup: &Setup<'_>, state: &State, parameters: Buffer) -> Result<Plan> {
@@ -56,7 +46,7 @@ pub(crate) fn validation(setup: &Setup<'_>, state: &State, parameters: Buffer) -
 fn pair_figures(device: &Device, head: &Head, z: &Var) -> Result<[Var; 3]> {
     let (_, q) = loss::pairs::halves(z);
     // Decoded by the kernel that predictions use, so that this share is that of the predictions.
-    let planes = decoded(device, head, z.value(), (&[], &[]))?.planes;
+    let planes = decoded(device, head, z.value(), &[], &[])?.planes;
     let bottoms = Tensor::empty(device, q.shape().clone(), DType::F32);
     let count = bottoms.len();
     let plane = View { words: strict::plane_words(count), ..planes };

@@ -1,21 +1,16 @@
 //! A trained model: spec, parameters and the preparation of its table, in one safetensors file that every face reads and writes.
 
-use super::prediction::{Follow, Noted, PredictOptions, Prediction};
-use super::predictor::{Factor, Predictor, ROWS_AT_A_TIME};
+use super::predictor::Predictor;
 use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::files::Table;
 use crate::files::tensors::{self, Array, CHECKSUM, Data, NO_CHECKSUM, Tensors};
 use crate::host::{memory_bytes, number};
 use crate::json::{Json, Record};
-use crate::kernels::mlp::Precision;
-use crate::kernels::strict::Decoded;
 use crate::loss::Loss;
-use crate::math::largest;
 use crate::nn::{Layout, Spec};
 use crate::record;
-use crate::table::{Encoded, Note, NoteKind, Preparation, Unknown};
+use crate::table::Preparation;
 
 /// A trained model.
 #[derive(Clone, Debug, PartialEq)]
@@ -174,150 +169,22 @@ impl Model {
         Ok(Self { storage, format, engine, provenance, attached, ..Self::new(spec, loss, parameters, preparation) })
     }
 
-    /// The raw outputs [rows, outputs] for encoded inputs [rows, inputs].
-    pub async fn outputs(&self, device: &Device, x: &[f32]) -> Result<Vec<f32>> {
-        self.outputs_in(device, x, Precision::F32).await
-    }
-
-    /// The same with activations in `precision`. For f16 errors if the model is not a plain perceptron of up to 16 layers (on a GPU 128 wide), or
-    /// an output exceeds the range.
-    pub async fn outputs_in(&self, device: &Device, x: &[f32], precision: Precision) -> Result<Vec<f32>> {
-        self.predictor(device)?.keeping(precision)?.run(x).await
-    }
-
-    /// Decoded pairs for encoded inputs [rows, inputs]. Errors if the model has no projective head.
-    pub async fn decoded(&self, device: &Device, x: &[f32]) -> Result<Decoded> {
-        self.predictor(device)?.decode(x, &[]).await
-    }
-
-    /// The same, and ⊥ wherever one of up to four validity factors is below its threshold; each has one number per value.
-    pub async fn decoded_where(&self, device: &Device, x: &[f32], factors: &[Factor]) -> Result<Decoded> {
-        self.predictor(device)?.decode(x, factors).await
-    }
-
-    /// Encodes a table and predicts every row, in the target's units.
-    pub async fn predict(&self, device: &Device, table: &Table) -> Result<Vec<Prediction>> {
-        self.predict_as(device, table, PredictOptions::default()).await
-    }
-
-    /// The same with options. Errors for factors without a projective head, and for f16 with one.
-    pub async fn predict_as(
-        &self,
-        device: &Device,
-        table: &Table,
-        options: PredictOptions<'_>,
-    ) -> Result<Vec<Prediction>> {
-        Ok(self.predict_noting(device, table, options).await?.0)
-    }
-
-    /// The same, and what was noticed about single cells: outside of the training range, not seen by training, or unusable.
-    pub async fn predict_noting(
-        &self,
-        device: &Device,
-        table: &Table,
-        options: PredictOptions<'_>,
-    ) -> Result<(Vec<Prediction>, Vec<Note>)> {
-        self.predict_fully(device, table, options).await.map(|noted| (noted.predictions, noted.notes))
-    }
-
-    /// The same, and the probability of every class.
-    pub async fn predict_fully(&self, device: &Device, table: &Table, options: PredictOptions<'_>) -> Result<Noted> {
-        self.predict_with(&self.predictor(device)?, table, options).await
-    }
-
-    /// The same by a predictor of this model.
-    pub(crate) async fn predict_with(
-        &self,
-        by: &Predictor,
-        table: &Table,
-        options: PredictOptions<'_>,
-    ) -> Result<Noted> {
-        let preparation = self.preparation()?;
-        let Encoded { x, notes } = preparation.encode_noting(table, &table.every_row(), options.unknown)?;
-        let (mut predictions, mut probabilities) = self.predict_encoded(by, &x, options).await?;
-        let classes = preparation.target.levels().len();
-        for note in notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
-            predictions[note.row] = Prediction::None;
-            probabilities[note.row * classes..][..classes].fill(f64::NAN);
-        }
-        Ok(Noted { predictions, notes, probabilities })
-    }
-
-    /// Predictions, and for classes the probabilities [rows, classes].
-    async fn predict_encoded(
-        &self,
-        predictor: &Predictor,
-        x: &[f32],
-        options: PredictOptions<'_>,
-    ) -> Result<(Vec<Prediction>, Vec<f64>)> {
-        let PredictOptions { factors, precision, .. } = options;
-        let preparation = self.preparation()?;
-        let predictor = predictor.keeping(precision)?;
-        if self.spec.head().is_some() {
-            let decoded = predictor.decode(x, factors).await?;
-            let prediction = |at: usize| Prediction::Decoded {
-                value: (!decoded.is_bottom(at)).then(|| preparation.decode_target(decoded.value[at])),
-                is_gap: decoded.gap[at],
-                is_fault: decoded.is_fault(at),
-            };
-            return Ok(((0..decoded.value.len()).map(prediction).collect(), Vec::new()));
-        }
-        if !factors.is_empty() {
-            return Err(Error::new(
-                "predict: validity factors belong to models with poles; this one always gives a value",
-            ));
-        }
-        let (inputs, width, mut outputs) = (preparation.inputs(), self.spec.outputs()?, Vec::new());
-        for part in x.chunks(ROWS_AT_A_TIME * inputs) {
-            outputs.extend(predictor.run(part).await?);
-            if let Some(Follow(follow)) = options.follow {
-                follow(outputs.len() / width, x.len() / inputs);
-            }
-        }
-        let (levels, link) = (preparation.target.levels(), self.loss.link());
-        let mut probabilities = Vec::with_capacity(if levels.is_empty() { 0 } else { outputs.len() });
-        let prediction = |row: &[f32]| {
-            let is_finite = row.iter().all(|z| z.is_finite());
-            if levels.is_empty() {
-                return if is_finite { self.decoded_number(preparation, row) } else { Prediction::None };
-            }
-            let (class, start) = (largest(row), probabilities.len());
-            link.push_probabilities(row, &mut probabilities);
-            if is_finite {
-                return Prediction::Class { name: levels[class].clone(), probability: probabilities[start + class] };
-            }
-            probabilities[start..].fill(f64::NAN);
-            Prediction::None
-        };
-        let predictions = outputs.chunks_exact(width).map(prediction).collect();
-        Ok((predictions, probabilities))
-    }
-
-    /// The probability of every class for every row of a table, [rows, classes]; NaN in rows without a prediction. Errors if the target
-    /// is a number.
-    pub async fn probabilities(&self, device: &Device, table: &Table, unknown: Unknown) -> Result<Vec<f64>> {
-        let target = &self.preparation()?.target;
-        if target.levels().is_empty() {
-            let name = target.name();
-            return Err(Error::new(format!("predict: column \"{name}\" is a number; only classes have probabilities")));
-        }
-        let options = PredictOptions { unknown, ..PredictOptions::default() };
-        Ok(self.predict_fully(device, table, options).await?.probabilities)
-    }
-
-    /// The probability of every class, [rows, classes], from raw outputs of that shape: softmax, or sigmoid if each class was trained
-    /// against the rest.
-    pub fn class_probabilities(&self, outputs: &[f32], classes: usize) -> Vec<f64> {
-        let mut all = Vec::with_capacity(outputs.len());
-        outputs.chunks_exact(classes).for_each(|row| self.loss.link().push_probabilities(row, &mut all));
-        all
-    }
-
     /// How rows of a table are prepared. Errors for a model trained on arrays.
     pub fn preparation(&self) -> Result<&Preparation> {
         self.preparation
             .as_ref()
             .ok_or_else(|| Error::new("predict: the model was trained on arrays and has no column names"))
+    }
+
+    /// With the models of the folds of a cross-validation, which intervals need.
+    pub fn with_folds(self, folds: &[Self]) -> Result<Self> {
+        let attached = folds.iter().map(Self::save).collect::<Result<_>>()?;
+        Ok(Self { attached, ..self })
+    }
+
+    /// The models of the folds.
+    pub fn folds(&self) -> Result<Vec<Self>> {
+        self.attached.iter().map(|bytes| Self::load(bytes, "a model of a fold")).collect()
     }
 }
 

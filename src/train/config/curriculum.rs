@@ -1,11 +1,11 @@
 //! Changes between the epochs of a run with a loss of pairs: weights of the loss's terms, and how often rows are drawn.
 
-use super::data::Data;
-use super::sampling::{AdaptiveSampler, CoverageController, LinearRamp};
 use crate::error::{Error, Result};
 use crate::host::number;
 use crate::loss::{Loss, PairLoss};
 use crate::record;
+use crate::train::data::Data;
+use crate::train::sampling::{AdaptiveSampler, CoverageController, LinearRamp};
 
 /// What a run changes between its epochs; by default nothing.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! The mean of the weights over steps, which is evaluated and kept instead of the weights.
 
 use super::setup::Setup;
-use super::step::{State, copy};
+use super::state::{State, copy};
 use crate::autograd::Var;
 use crate::device::{Buffer, Plan, View};
 use crate::error::Result;

@@ -2,16 +2,12 @@
 //! f32; weights, sums over rows and the optimiser stay in f32 (Micikevicius et al. 2018). Gradients that f16 cannot hold make a loss scale fall, and
 //! their update is left out.
 
-use super::config::{StepKind, TrainerConfig};
-use super::layers::{Layers, OPS};
-use crate::device::{Halves, Info, Label};
+use crate::device::Info;
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::kernels::cast;
 use crate::kernels::halves::Half;
 use crate::kernels::optimise;
-use crate::model::Network;
-use crate::optim::Motion;
+use crate::optim::{Motion, Optimizer};
 use crate::record;
 
 /// What a step stores in 16 bits.
@@ -61,11 +57,6 @@ impl Default for LossScaling {
     }
 }
 
-/// Kinds of layers whose results are stored in 16 bits.
-const KINDS: [&str; 4] = ["linear", "activation", "dropout", "residual"];
-/// Kinds of layers near whose poles 16 bits are not enough.
-const WITH_POLES: [&str; 4] = ["rational", "projective", "masked_norm", "masked_softmax"];
-
 impl MixedPrecision {
     /// The usual settings for a format.
     pub fn new(format: Half) -> Self {
@@ -74,7 +65,7 @@ impl MixedPrecision {
     }
 
     /// Errors if the configuration contradicts itself; messages use the user's names.
-    pub(crate) fn check(&self, settings: &TrainerConfig) -> Result<()> {
+    pub(crate) fn check(&self, optimizer: &Optimizer) -> Result<()> {
         let refused = |text: String| Err(Error::usage(format!("train: {text}")));
         let name = self.name();
         if let Some(both) = self.keep_f32.iter().find(|name| self.keep_half.contains(name)) {
@@ -109,17 +100,12 @@ impl MixedPrecision {
                 let [initial, least, most] = [scale.initial, scale.least, scale.most].map(number);
                 return refused(format!("loss_scale: got {initial}, expected a number from {least} to {most}"));
             }
-            if settings.optimizer.motion() == Motion::ByTensor {
-                let optimizer = settings.optimizer.name();
+            if optimizer.motion() == Motion::ByTensor {
+                let optimizer = optimizer.name();
                 return refused(format!(
                     "precision: got {name} with the optimizer {optimizer}, which cannot leave out an update; expected bf16, f32 or another optimizer"
                 ));
             }
-        }
-        if settings.step == Some(StepKind::Fused) {
-            return refused(format!(
-                "precision: got {name}, but the fused step keeps nothing between its passes: expected the recorded step"
-            ));
         }
         Ok(())
     }
@@ -153,32 +139,6 @@ impl MixedPrecision {
         }
         let how = if has_type { "packed" } else { "packed, since the device has no type for it" };
         Ok(format!("{name}, {how}; arithmetic in f32"))
-    }
-
-    /// The pass that stores results of a network in 16 bits. Errors if the network has no part of a given name.
-    pub(crate) fn halves(&self, network: &Network) -> Result<Halves> {
-        let layers = Layers::of(network);
-        let keep_f32 = layers.named(&self.keep_f32, "keep_f32")?;
-        let keep_half = layers.named(&self.keep_half, "keep_half")?;
-        let has_poles = |kind: &str| WITH_POLES.contains(&kind) || kind == "masked";
-        let is_refused = |name: &&String| has_poles(name) || layers.kind(name).is_some_and(has_poles);
-        if let Some(name) = keep_half.iter().find(is_refused) {
-            return Err(Error::usage(format!(
-                "train: keep_half: got \"{name}\", whose poles need f32: expected layers without poles"
-            )));
-        }
-        let format = self.format;
-        let takes = move |label: &Label| {
-            // Other parts of a step, such as the loss, have a name that is no layer's.
-            let kind = layers.kind(&label.layer);
-            let is_of_model = kind.is_some() || label.layer.is_empty();
-            if !is_of_model || kind.is_some_and(has_poles) || layers.has(&keep_f32, label) {
-                return false;
-            }
-            let is_plain = kind.is_none_or(|kind| KINDS.contains(&kind)) && OPS.contains(&label.op);
-            is_plain || layers.has(&keep_half, label)
-        };
-        Ok(cast::stored(format, takes))
     }
 
     /// The factor of the loss, as the update has it.

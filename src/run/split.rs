@@ -1,0 +1,94 @@
+//! A table with its columns chosen and its rows split, and what a trainer needs of it: the encoded rows, the model and its configuration.
+
+use crate::error::Result;
+use crate::files::{Column, Table, Warning};
+use crate::loss::Loss;
+use crate::math::split_order;
+use crate::model::Examples;
+use crate::nn::Spec;
+use crate::table::{
+    Choice, ColumnRoles, Fractions, MissingReport, Preparation, Role, Split, Task, choose, inspect, split_table,
+};
+use crate::train::{Checkpoint, Data, TrainerConfig};
+
+/// Everything a trainer needs, and what its model must store.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Encoded rows.
+    pub data: Data,
+    /// The model.
+    pub spec: Spec,
+    /// How it is trained.
+    pub settings: TrainerConfig,
+    /// How rows became inputs.
+    pub preparation: Preparation,
+    /// The reason for the task, in words.
+    pub reason: String,
+    /// Rows with missing values, and how they were handled.
+    pub gaps: MissingReport,
+    /// What a person should know about the columns.
+    pub warnings: Vec<Warning>,
+    /// The rows of the table in each part.
+    pub split: Split,
+}
+
+/// A table with its column roles chosen and its rows split, not yet encoded.
+#[derive(Clone, Debug)]
+pub struct SplitTable {
+    pub(super) split: Split,
+    pub(super) preparation: Preparation,
+    reason: String,
+    gaps: MissingReport,
+    warnings: Vec<Warning>,
+}
+
+impl SplitTable {
+    /// Chooses the columns and rows of a table and splits the rows with a seed.
+    pub fn new(table: &Table, choice: &Choice, fractions: Fractions, seed: u64) -> Result<Self> {
+        let chosen = choose(table, choice)?;
+        let order = split_order(chosen.rows.len(), choice.split_seed.unwrap_or(seed));
+        let split = split_table(table, &chosen, fractions, &order)?;
+        Self::of(table, &chosen, split)
+    }
+
+    /// With its rows split already.
+    pub(super) fn of(table: &Table, chosen: &ColumnRoles, split: Split) -> Result<Self> {
+        let preparation = Preparation::fit(table, chosen, &split.train)?;
+        let is_class = preparation.target.task() == Task::Classification;
+        let target_role = if is_class { Role::Category } else { Role::Number };
+        // What is said of a column of numbers does not matter where it is used as a category.
+        let columns = chosen.features.iter().copied().chain([(chosen.target, target_role)]);
+        let used = columns.map(|(at, role)| (&table.columns()[at], role));
+        let is_said = |(column, role): &(&Column, _)| !(*role == Role::Category && column.is_numeric());
+        let read = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned());
+        let warnings = read.chain(chosen.left_out.clone()).chain(inspect(table, chosen)).collect();
+        Ok(Self { split, preparation, reason: chosen.reason.clone(), gaps: chosen.report.clone(), warnings })
+    }
+
+    /// Encodes the rows for a model and its settings.
+    pub fn run(self, table: &Table, spec: Spec, settings: TrainerConfig) -> Result<Run> {
+        let Self { split, preparation, reason, gaps, warnings } = self;
+        let examples = |rows: &[u32]| Examples::encode(&preparation, table, rows, &settings.loss);
+        let data = Data {
+            inputs: preparation.inputs(),
+            targets: match settings.loss {
+                Loss::Pointwise(_) | Loss::Gaussian | Loss::KullbackLeibler => preparation.target.outputs(),
+                Loss::Pairs(_) => 2,
+                Loss::CrossEntropy { .. } => 1,
+            },
+            train: Examples::encode_training(&preparation, table, &split.train, &settings.loss)?,
+            validation: examples(&split.validation)?,
+            test: examples(&split.test)?,
+        };
+        Ok(Run { data, spec, settings, preparation, reason, gaps, warnings, split })
+    }
+}
+
+impl Run {
+    /// The checkpoint's run again: the same rows, split the same way. `source` names the checkpoint in messages.
+    pub fn again(table: &Table, checkpoint: &Checkpoint, source: &str) -> Result<Self> {
+        let origin = checkpoint.origin(source)?;
+        let (spec, settings) = (checkpoint.spec.clone(), checkpoint.settings.clone());
+        SplitTable::new(table, &origin.choice, origin.fractions, settings.seed)?.run(table, spec, settings)
+    }
+}

@@ -1,0 +1,190 @@
+//! How a run is set up, the choices before its first step, and how it is saved and resumed.
+
+use super::budget;
+use super::checkpoint::Checkpoint;
+use super::config::TrainerConfig;
+use super::criterion::Criterion;
+use super::data::Data;
+use super::first::first_parameters;
+use super::fits;
+use super::groups::Groups;
+use super::memory;
+use super::progress::Progress;
+use super::step::Plans;
+use super::step::mean::Mean;
+use super::step::setup::Setup;
+use super::step::state::State;
+use super::trainer::Trainer;
+use crate::device::{Buffer, Device};
+use crate::error::{Error, Result};
+use crate::math;
+use crate::model::Network;
+use crate::optim::ScheduleShape;
+
+impl Trainer {
+    /// Sets up a run of a `Spec` or a [`Network`]: draws parameters from the seed, uploads the data, records the step. With a loss of counts the
+    /// last bias of a `Spec` starts at the logarithm of their mean.
+    ///
+    /// Errors if model, loss, configuration and data do not fit each other, if a function model fails or uses an unknown parameter
+    /// (`Parameters::get`), if a closure loss is not of shape [1], or if the loss does not depend on every parameter.
+    pub fn new(device: &Device, model: impl Into<Network>, settings: TrainerConfig, data: Data) -> Result<Self> {
+        let network = model.into();
+        memory::check(network.layout())?;
+        let parameters = first_parameters(&network, &settings, &data)?;
+        Self::with_parameters(device, network, settings, data, &parameters)
+    }
+
+    /// The same with given flat parameters, in the order of the layout.
+    pub fn with_parameters(
+        device: &Device,
+        model: impl Into<Network>,
+        settings: TrainerConfig,
+        data: Data,
+        parameters: &[f32],
+    ) -> Result<Self> {
+        let network = model.into();
+        fits::check(&network, &settings, &data)?;
+        let settings = budget::fitted(device, &network, settings, &data, parameters)?;
+        Self::build(device, network, settings, data, parameters)
+    }
+
+    fn build(
+        device: &Device,
+        network: Network,
+        settings: TrainerConfig,
+        data: Data,
+        parameters: &[f32],
+    ) -> Result<Self> {
+        let rows = data.train.rows(data.targets);
+        // A loss of the model's own is a mean unless steps are accumulated.
+        let is_mean = network.has_own_loss() && settings.accumulate == 1;
+        let summed = if is_mean { 1 } else { settings.batch.min(rows) };
+        let precision = settings.precision.map(|precision| precision.of_sums(summed));
+        let settings = TrainerConfig { precision, ..settings };
+        let steps = rows.div_ceil(settings.batch);
+        let groups = Groups::of(network.layout(), &settings)?;
+        let setup = Setup { device, network: &network, settings: &settings, data: &data, groups: &groups, steps };
+        let state = State::new(&setup, parameters)?;
+        let plans = Plans::new(&setup, &state)?;
+        let mean = settings.rule().has_mean().then(|| Mean::new(&setup, &state)).transpose()?;
+        let seed = settings.seed;
+        Ok(Self {
+            device: device.clone(),
+            shuffle: Box::new(move |epoch| math::permutation(rows, seed, epoch)),
+            sampler: settings.curriculum.sampler(&data, &[]),
+            network,
+            settings,
+            data,
+            groups,
+            state,
+            plans,
+            mean,
+            validation: None,
+            criterion: Criterion::Loss,
+            steps,
+            window: 16,
+            progress: Progress::default(),
+        })
+    }
+
+    /// Resumes a run from a checkpoint. Errors if the training rows are not the same, or the checkpoint contradicts itself.
+    pub fn resume(device: &Device, data: Data, checkpoint: Checkpoint) -> Result<Self> {
+        if checkpoint.fingerprint != data.fingerprint() {
+            return Err(Error::new("resume: these are not the rows the checkpoint was trained on"));
+        }
+        let Checkpoint { spec, settings, parameters, moments, sums, control, best, progress, .. } = checkpoint;
+        // A memory budget was kept when the run began: other steps would not be the same run.
+        let network = Network::from(spec);
+        fits::check(&network, &settings, &data)?;
+        let mut trainer = Self::build(device, network, settings, data, &parameters)?;
+        let cursor = progress.cursor;
+        if cursor >= trainer.steps || progress.losses.len() != cursor || control[1] as usize != cursor {
+            return Err(Error::new("resume: the checkpoint's step counters contradict each other"));
+        }
+        let state = &trainer.state;
+        device.write(&state.moments, 0, bytemuck::cast_slice(&moments))?;
+        if let Some(held) = state.sums.as_ref().filter(|_| !sums.is_empty()) {
+            device.write(held, 0, bytemuck::cast_slice(&sums))?;
+        }
+        device.write(&state.control, 0, &control)?;
+        device.write(&state.best, 0, bytemuck::cast_slice(&best))?;
+        device.write(&state.report, 0, bytemuck::cast_slice(&progress.losses))?;
+        let means = &progress.means;
+        if !means.is_empty() && means.len() != trainer.data.train.rows(trainer.data.targets) {
+            return Err(Error::new("resume: the checkpoint has not as many means as there are rows"));
+        }
+        trainer.sampler = trainer.settings.curriculum.sampler(&trainer.data, means);
+        trainer.progress = progress;
+        if trainer.progress.cursor > 0 {
+            trainer.begin_epoch()?;
+        }
+        Ok(trainer)
+    }
+
+    /// Replaces the order of the training rows: `shuffle(epoch)`, called once per epoch, returns their numbers. Other numbers are an error of the epoch.
+    pub fn shuffle_with(&mut self, shuffle: impl Fn(usize) -> Vec<u32> + 'static) {
+        self.shuffle = Box::new(shuffle);
+    }
+
+    /// Chooses the best epoch by a score instead of the validation loss: after each epoch the model predicts `x` [rows, inputs], and the
+    /// weights with the smallest finite score of its outputs (each row-major) are kept. Patience and plateaus follow the score too.
+    ///
+    /// Errors after the first epoch, and if the configuration needs the pairs of the validation rows.
+    pub fn choose_best_by(&mut self, x: Vec<f32>, score: impl Fn(&[Vec<f32>]) -> f64 + 'static) -> Result<()> {
+        self.replace_criterion("choose_best_by", Criterion::Score { x, score: Box::new(score) })
+    }
+
+    /// Keeps the weights of the last epoch, whatever they are, and evaluates nothing between epochs.
+    ///
+    /// Errors after the first epoch, and if the configuration has a patience or anything else that needs an evaluation.
+    pub fn keep_last_epoch(&mut self) -> Result<()> {
+        let is_plateau = matches!(self.settings.schedule.shape, ScheduleShape::Plateau { .. });
+        if self.settings.patience > 0 || is_plateau {
+            let got = if is_plateau { "a plateau schedule" } else { "a patience" };
+            return Err(Error::new(format!("keep_last_epoch: got {got}, which needs an evaluation of each epoch")));
+        }
+        self.replace_criterion("keep_last_epoch", Criterion::Last)
+    }
+
+    fn replace_criterion(&mut self, place: &str, criterion: Criterion) -> Result<()> {
+        if self.steps_done() > 0 {
+            return Err(Error::new(format!("{place}: the run has begun: expected a call before the first step")));
+        }
+        if self.settings.coverage.is_some() || self.settings.curriculum.held_coverage.is_some() {
+            return Err(Error::new(format!("{place}: got a coverage goal, which needs the validation loss")));
+        }
+        self.criterion = criterion;
+        Ok(())
+    }
+
+    /// Everything that is needed to continue exactly from here. Errors for what a file cannot hold: a function model, a closure loss, a
+    /// criterion other than the validation loss.
+    pub async fn checkpoint(&self) -> Result<Checkpoint> {
+        self.network.required_loss("checkpoint")?;
+        let spec = self.network.required_spec("checkpoint")?.clone();
+        if !matches!(self.criterion, Criterion::Loss) {
+            return Err(Error::new(
+                "checkpoint: the best epoch must be chosen by the validation loss: got another criterion",
+            ));
+        }
+        let read = async |buffer: &Buffer| self.device.read(&buffer.view()).await;
+        let mut progress = self.progress.clone();
+        progress.losses = self.losses(0, progress.cursor).await?;
+        let sums = match self.state.sums.as_ref().filter(|_| self.settings.accumulate > 1) {
+            Some(sums) => bytemuck::cast_vec(read(sums).await?),
+            None => Vec::new(),
+        };
+        Ok(Checkpoint {
+            spec,
+            settings: self.settings.clone(),
+            parameters: bytemuck::cast_vec(read(&self.state.parameters).await?),
+            moments: bytemuck::cast_vec(read(&self.state.moments).await?),
+            sums,
+            control: read(&self.state.control).await?,
+            best: bytemuck::cast_vec(read(&self.state.best).await?),
+            progress,
+            fingerprint: self.data.fingerprint(),
+            origin: None,
+        })
+    }
+}

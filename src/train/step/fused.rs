@@ -1,0 +1,102 @@
+//! The fused step: one launch fills the parts of the gradient, another updates. It takes perceptrons with or without a projective head.
+
+use super::setup::{Setup, TAU_STREAM, class_weights};
+use super::state::{Rows, State};
+use super::update;
+use crate::device::{Buffer, Command, Label, Plan, Tag};
+use crate::error::{Error, Result};
+use crate::kernels::mlp::{self, Fused, Mlp};
+use crate::kernels::optimise::TAIL;
+use crate::loss::Loss;
+use crate::train::config::StepKind;
+
+/// The model in the form of the fused step, if that takes model and loss. Errors if it does not but the configuration demands it.
+pub(crate) fn model(setup: &Setup<'_>) -> Result<Option<Mlp>> {
+    let settings = setup.settings;
+    if settings.step == Some(StepKind::Fused) && needs_own_norms(setup) {
+        return Err(Error::usage(
+            "train: freeze: the fused step takes norms over frozen parameters as well: expected the recorded step",
+        ));
+    }
+    let info = setup.device.info();
+    let mlp = setup.network.spec().and_then(|spec| Mlp::of(spec, setup.network.layout())).filter(|mlp| mlp.fits(info));
+    let is_model_fine = mlp.is_some();
+    let widest = settings.curriculum.widest(&settings.loss).objective();
+    let is_taken = |mlp: &Mlp| widest.as_ref().is_some_and(|widest| mlp.takes(widest));
+    let taken = mlp.filter(|mlp| !setup.network.has_own_loss() && is_taken(mlp));
+    if settings.step != Some(StepKind::Fused) || taken.is_some() {
+        return Ok(taken);
+    }
+    if widest.is_none() && !matches!(settings.loss, Loss::Pairs(_)) {
+        let name = settings.loss.text();
+        return Err(Error::usage(format!(
+            "train: step: the fused step does not take loss \"{name}\": expected the recorded step"
+        )));
+    }
+    Err(Error::new(if is_model_fine {
+        "train: the fused step takes losses of pairs row by row; the terms bottom, finite and coverage are over groups of rows and need the recorded step".to_owned()
+    } else {
+        let widest = mlp::max_width(info);
+        format!(
+            "train: the fused step takes linear layers up to {widest} wide with one activation between them and maybe a projective head on top; this model needs the recorded step"
+        )
+    }))
+}
+
+/// Whether norms are taken of some of the gradients only: the fused step computes those of frozen parameters, too.
+pub(crate) fn needs_own_norms(setup: &Setup<'_>) -> bool {
+    let gradients = &setup.settings.gradients;
+    let has_norms = gradients.bounds(1).needs_fold() || gradients.sharpness.is_some();
+    has_norms && setup.groups.frozen.contains(&true)
+}
+
+/// Words of partial gradients for each row of a batch up to which the fused step is faster on the CPU than the recorded one, measured
+/// for layers of 256, 512 and 1,024 units: the update reads all of them.
+const GRADIENT_WORDS_PER_ROW: usize = 3000;
+
+/// Whether the partial gradients of the fused step, one row per part, fit a binding of the device and its grid, and are worth reading.
+pub(crate) fn fits(setup: &Setup<'_>, mlp: &Mlp) -> bool {
+    let (shape, info) = (shape(setup, mlp), setup.device.info());
+    let words = words_of(setup, &shape);
+    let rows = setup.settings.batch.min(setup.data.train.rows(setup.data.targets));
+    let is_fast = !info.runs_cpu_path() || mlp.is_narrow() || words <= GRADIENT_WORDS_PER_ROW * rows;
+    4 * words as u64 <= info.max_binding_bytes && shape.parts() <= 65_535 && is_fast
+}
+
+/// Words that the parts of a step pass to the update.
+pub(crate) fn gradient_words(setup: &Setup<'_>, mlp: &Mlp) -> usize {
+    words_of(setup, &shape(setup, mlp))
+}
+
+fn shape(setup: &Setup<'_>, mlp: &Mlp) -> Fused {
+    let rows = setup.data.train.rows(setup.data.targets);
+    let (device, batch) = (setup.device, setup.settings.batch);
+    let geometry = device.geometry(batch.min(rows));
+    let shape = mlp.training(device.info(), geometry, [rows, batch], setup.steps, setup.data.targets);
+    shape.drawing(setup.settings.seed, TAU_STREAM)
+}
+
+/// Words of the partial gradients and sums.
+fn words_of(setup: &Setup<'_>, shape: &Fused) -> usize {
+    shape.parts() * (setup.network.layout().total + TAIL)
+}
+
+pub(crate) fn step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: &Loss) -> Result<Plan> {
+    let device = setup.device;
+    let shape = shape(setup, mlp);
+    // The kernels do not write the padding between tensors, and the update must find zeros there.
+    let zeros = vec![0; words_of(setup, &shape)];
+    let partials = device.tagged(Tag::Gradients, || device.upload(&zeros))?;
+    let objective = loss.objective().ok_or_else(|| Error::internal("train: the fused step does not take the loss"))?;
+    let outputs = setup.network.required_spec("train")?.outputs()?;
+    let classes = device.upload(bytemuck::cast_slice(&class_weights(setup.settings, outputs)))?;
+    let gradient = |weights: &Buffer| {
+        let scratch = device.tagged(Tag::Activations, || device.buffer(shape.scratch_words(device.info())));
+        let inputs = [&rows.x, &rows.y, &state.order, weights, &classes].map(Buffer::view);
+        let outputs = [&state.control, &partials, &scratch].map(Buffer::view);
+        let step = mlp::step(&shape, objective.clone(), inputs, outputs);
+        device.labelled(Label::part("model"), || device.record(Command::Dispatch(step)));
+        Ok(())
+    };
+    Ok(device.capture(|| update::record(setup, state, &partials, shape.parts(), &gradient))?.0)
+}

@@ -1,0 +1,117 @@
+//! The steps of an epoch, in windows of bounded time, or a number of steps for measurements.
+
+use super::events::{Event, Flow, Stop};
+use super::step::order::epoch_words;
+use super::step::setup::Setup;
+use super::trainer::Trainer;
+use crate::device::Timings;
+use crate::error::{Error, Result};
+use crate::host;
+
+/// Steps between two reads of the loss inside a long epoch: bounds the queue of devices that cannot be waited for.
+const STEPS_PER_LOOK: usize = 512;
+/// Time between two `Event::Steps`.
+const WINDOW_MS: f64 = 50.0;
+
+impl Trainer {
+    /// Uploads the table and the order of an epoch; a curriculum may change the loss first.
+    pub(crate) fn begin_epoch(&mut self) -> Result<()> {
+        let epoch = self.progress.history.len();
+        let loss = self.settings.curriculum.loss(&self.settings.loss, epoch, self.progress.held);
+        let Self { device, network, settings, data, groups, steps, .. } = self;
+        let setup = Setup { device, network, settings, data, groups, steps: *steps };
+        self.plans.turn_to(loss, &setup, &self.state)?;
+        let order = match &self.sampler {
+            Some(sampler) => sampler.draw(self.settings.seed, epoch),
+            None => order_of_rows((self.shuffle)(epoch), data.train.rows(data.targets))?,
+        };
+        let words = epoch_words(&self.settings, &self.groups, self.steps, &self.progress, &order);
+        self.device.write(&self.state.order, 0, &words)
+    }
+
+    /// Runs the rest of the epoch in windows; `Some` if the run ends on the way.
+    pub(super) async fn steps_of_epoch(
+        &mut self,
+        watch: &mut dyn FnMut(&Event<'_>) -> Flow,
+    ) -> Result<(Option<Stop>, Flow)> {
+        if self.progress.cursor == 0 {
+            self.begin_epoch()?;
+        }
+        let mut unread = 0;
+        let mut flow = Flow::Continue;
+        while self.progress.cursor < self.steps {
+            let count = self.window.min(self.steps - self.progress.cursor);
+            let start = host::now_ms();
+            self.plans.step.run(count)?;
+            self.progress.cursor += count;
+            unread += count;
+            if unread >= STEPS_PER_LOOK && self.progress.cursor < self.steps {
+                let losses = self.losses(self.progress.cursor - unread, unread).await?;
+                let finite = losses.iter().filter(|loss| loss.is_finite()).count();
+                // A step whose update is left out has no loss.
+                if finite < if self.settings.bounds().skips { 1 } else { losses.len() } {
+                    return Ok((Some(Stop::Diverged), flow));
+                }
+                unread = 0;
+            }
+            host::breathe().await;
+            let wanted = count as f64 * WINDOW_MS / (host::now_ms() - start).max(0.05);
+            self.window = (wanted as usize).clamp(1, STEPS_PER_LOOK);
+            let (epoch, done) = (self.progress.history.len(), self.progress.cursor);
+            flow = watch(&Event::Steps { epoch, done, steps: self.steps });
+            if flow == Flow::Stop && self.progress.cursor < self.steps {
+                return Ok((Some(Stop::Requested), flow));
+            }
+        }
+        Ok((None, flow))
+    }
+
+    /// Runs steps without evaluating or reading anything, for measurements and for tests that compare step by step. Past the end of the
+    /// epoch its order and rates repeat.
+    pub fn advance(&mut self, steps: usize) -> Result<()> {
+        let mut left = steps;
+        while left > 0 {
+            if self.progress.cursor == 0 {
+                self.begin_epoch()?;
+            }
+            let count = left.min(self.steps - self.progress.cursor);
+            self.plans.step.run(count)?;
+            left -= count;
+            self.progress.cursor = (self.progress.cursor + count) % self.steps;
+        }
+        Ok(())
+    }
+
+    /// The same, with every command measured; waits for the end. The time includes what the host does at the start of an epoch.
+    pub async fn advance_timed(&mut self, steps: usize) -> Result<Timings> {
+        let start = host::now_ms();
+        let mut epochs = Vec::new();
+        let mut left = steps;
+        while left > 0 {
+            if self.progress.cursor == 0 {
+                self.begin_epoch()?;
+            }
+            let count = left.min(self.steps - self.progress.cursor);
+            epochs.push(self.plans.step.start_timed(count)?);
+            left -= count;
+            self.progress.cursor = (self.progress.cursor + count) % self.steps;
+        }
+        let mut timings = Timings::default();
+        for epoch in epochs {
+            timings.extend(&epoch.await?);
+        }
+        timings.wall[0] = start;
+        Ok(timings)
+    }
+}
+
+/// An order with as many rows as there are, perhaps some more than once. Errors for a row that does not exist: kernels use the numbers unchecked.
+fn order_of_rows(order: Vec<u32>, rows: usize) -> Result<Vec<u32>> {
+    if order.len() != rows {
+        return Err(Error::usage(format!("shuffle: got an order of {} rows, expected {rows}", order.len())));
+    }
+    match order.iter().find(|&&row| row as usize >= rows) {
+        Some(row) => Err(Error::usage(format!("shuffle: got row {row} in an order, expected rows below {rows}"))),
+        None => Ok(order),
+    }
+}
