@@ -50,7 +50,7 @@ static KINDS: [Kind; 7] = [
     Kind { name: "an array of numpy (NPY)", is: |start| start.starts_with(npy::MAGIC), options: &[], open: open_npy },
     Kind {
         name: "an archive of arrays (NPZ)",
-        is: |start| start.starts_with(files::native::npz::MAGIC),
+        is: |start| start.starts_with(files::kinds::npz::MAGIC),
         options: &[],
         open: npz::open,
     },

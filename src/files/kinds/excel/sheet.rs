@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::dates::{self, Shows};
 use super::xml::{Attributes, Part, Xml};
 use crate::error::{Error, Result};
-use crate::files::native::grid::Grid;
+use crate::files::kinds::grid::Grid;
 use crate::files::number_text;
 use crate::files::text::{Format, Header};
 use crate::host;

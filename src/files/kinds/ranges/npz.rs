@@ -8,7 +8,7 @@ use super::arrays::{Arrays, Part};
 use super::whole_npz::members;
 use crate::error::{Error, Result};
 use crate::files::RowSource;
-use crate::files::native::excel;
+use crate::files::kinds::excel;
 use crate::files::npy::{Layout, MOST_HEADER_BYTES};
 use crate::files::text::Format;
 use crate::host::{Archive, RangeFile, Spool};

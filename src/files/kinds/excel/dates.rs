@@ -2,7 +2,7 @@
 //! fraction.
 
 use super::xml::{Part, Xml};
-use crate::files::native::iso;
+use crate::files::kinds::iso;
 
 /// What a number format shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

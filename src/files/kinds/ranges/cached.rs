@@ -76,7 +76,7 @@ impl RowSource for Cached {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::native::ranges::Generated;
+    use crate::files::kinds::ranges::Generated;
 
     #[test]
     fn kept_rows_are_those_of_the_source() {

@@ -1,9 +1,10 @@
 //! Decides whether a column of text holds numbers, by the share of its cells that are numbers, and says which cells are not.
 
-use super::cell::{Format, Meaning, Odd, is_code, unit};
+use super::cell::{Meaning, Odd, is_code, unit};
 use super::comma;
+use super::format::Format;
 use super::reading::{Reading, Warning};
-use crate::files::table::{Cells, Column};
+use crate::files::{Cells, Column};
 
 /// Largest number of different texts that a warning lists.
 const LISTED: usize = 5;

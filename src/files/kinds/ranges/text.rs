@@ -9,7 +9,7 @@ use super::{KINDS, Opened, check_columns, check_request, compressed};
 use crate::error::{Error, Result};
 use crate::files::RowSource;
 use crate::files::csv::Pieces;
-use crate::files::native::check_bytes;
+use crate::files::kinds::check_bytes;
 use crate::files::text::Format;
 use crate::host::{RangeFile, Spool};
 

@@ -3,7 +3,7 @@
 use super::encoding::{self, Values};
 use super::schema::{Chunk, Field, Physical};
 use super::thrift::{self, Value};
-use crate::files::native::compressed;
+use crate::files::kinds::compressed;
 use crate::host::{gib, memory_bytes};
 
 /// Why a page cannot be read.
