@@ -1,14 +1,23 @@
-//! Saved residuals: `"MGRE"  version u32`, then for each name `size u32  name  calls u64  length u64  residual`, then CRC-32 of all before it.
+//! What a compressor knows of each name, and its bytes in a checkpoint: `"MGRE"  version u32`, then for each name
+//! `size u32  name  calls u64  length u64  residual`, then CRC-32 of all before it.
 
 use std::collections::BTreeMap;
 
 use super::bytes::{check_finite, floats, open, part, put_floats, seal, take};
-use super::compressor::State;
 use crate::error::{Error, Result};
 
 const MAGIC: [u8; 4] = *b"MGRE";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 1;
+
+/// What is known of a name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct State {
+    /// Earlier calls: random rounding depends on them.
+    pub(super) calls: u64,
+    /// What earlier messages left out; empty if nothing.
+    pub(super) residual: Vec<f32>,
+}
 
 pub(super) fn write(states: &BTreeMap<String, State>) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
