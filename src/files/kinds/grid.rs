@@ -1,6 +1,6 @@
 //! A table being read cell by cell: texts in one place, and per column the text of each row. Cells may be absent.
 
-use super::start::has_memory;
+use super::memory::has_memory;
 use crate::error::{Error, Result};
 use crate::files::text::{Format, csv};
 use crate::files::{Column, MISSING_CODE, Table};

@@ -4,13 +4,23 @@
 use std::collections::HashMap;
 
 use super::grid::Grid;
+use super::kind::Kind;
 use crate::error::{Error, Result};
 use crate::files::text::Format;
 use crate::files::{MISSING_CODE, Table};
 use crate::json::Json;
 
+pub(crate) static KIND: Kind = Kind {
+    name: "JSON",
+    magic: b"",
+    is: is_json,
+    options: &["na"],
+    read: Some(read),
+    open: Some(|opened, _| opened.refused("is JSON")),
+};
+
 /// Whether bytes begin with an object or a list of objects or lists. No header of delimited text begins like that.
-pub(crate) fn is_json(bytes: &[u8]) -> bool {
+fn is_json(bytes: &[u8]) -> bool {
     let after = |bytes: &[u8], open: &[u8]| Some(bytes.trim_ascii_start().strip_prefix(open)?.to_vec());
     // The first bytes suffice: what follows is read in full later.
     let start = &bytes[..bytes.len().min(4096)];
@@ -21,7 +31,7 @@ pub(crate) fn is_json(bytes: &[u8]) -> bool {
     is_object(start) || after(start, b"[").is_some_and(is_list)
 }
 
-pub(crate) fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
+fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = 1 + lines(&bytes[..error.valid_up_to()]);

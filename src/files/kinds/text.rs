@@ -1,22 +1,30 @@
-//! Delimited text, plain or compressed. It is parsed once, piece by piece; its numbers are written to a temporary file in blocks of rows, column after
-//! column, and read from there.
+//! Delimited text, plain or compressed. By ranges of rows it is parsed once, piece by piece; its numbers are written to a temporary file in blocks
+//! of rows, column after column, and read from there.
 
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{KINDS, Opened, check_columns, check_request, compressed};
+use super::compressed;
+use super::kind::{Kind, Opened, START_BYTES};
+use super::ranges::checks::{check_columns, check_request};
 use crate::error::{Error, Result};
-use crate::files::RowSource;
 use crate::files::csv::Pieces;
-use crate::files::kinds::check_bytes;
 use crate::files::text::Format;
+use crate::files::{RowSource, read_plain};
 use crate::host::{RangeFile, Spool};
+
+pub(crate) static KIND: Kind = Kind {
+    name: "delimited text (CSV)",
+    magic: b"",
+    is: |_| true,
+    options: &["header", "delimiter", "decimal", "thousands", "na"],
+    read: Some(|bytes, source, format| read_plain(bytes, source, format)),
+    open: Some(open),
+};
 
 /// Bytes of the numbers in a block.
 const BLOCK_BYTES: usize = 4 << 20;
-/// Bytes that determine what a compressed file holds.
-const START_BYTES: u64 = 64 << 10;
 
 /// The numbers of a text.
 struct Text {
@@ -32,31 +40,19 @@ struct Text {
     wrong: Vec<Option<Error>>,
 }
 
-pub(crate) fn open(opened: &Opened, format: &Format) -> Result<Box<dyn RowSource>> {
+fn open(opened: &Opened, format: &Format) -> Result<Box<dyn RowSource>> {
     let file = &opened.file;
     if !compressed::is_compressed(&opened.start) {
-        check(&opened.start, file.name())?;
+        (opened.check_text)(&opened.start, file.name())?;
         return read(file.reader(), opened, format);
     }
     let is_gzip = opened.start.starts_with(compressed::GZIP);
     let mut unpacked = Unpacked(compressed::unpacking(BufReader::with_capacity(1 << 20, file.reader()), is_gzip));
     let mut start = Vec::new();
-    let read_start = unpacked.by_ref().take(START_BYTES).read_to_end(&mut start);
+    let read_start = unpacked.by_ref().take(START_BYTES as u64).read_to_end(&mut start);
     read_start.map_err(|error| Error::new(format!("{}: cannot be read: {error}", file.name())))?;
-    check(&start, file.name())?;
+    (opened.check_text)(&start, file.name())?;
     read(start.chain(unpacked), opened, format)
-}
-
-/// Errors if a file that begins with `start` is not text.
-fn check(start: &[u8], source: &str) -> Result<()> {
-    let refused = |what: &str| Err(Error::new(format!("{source}: {what}")));
-    check_bytes(start).map_err(|what| Error::new(format!("{source}: {what}")))?;
-    let other = KINDS[..KINDS.len() - 1].iter().find(|kind| (kind.is)(start));
-    match other {
-        Some(kind) => refused(&format!("is {} in a compressed file; unpack it first", kind.name)),
-        None if compressed::is_compressed(start) => refused("is compressed twice; unpack it once"),
-        None => Ok(()),
-    }
 }
 
 fn read(from: impl Read, opened: &Opened, format: &Format) -> Result<Box<dyn RowSource>> {

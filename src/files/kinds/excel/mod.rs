@@ -8,11 +8,21 @@ mod xml;
 use crate::error::{Error, Result, hint, listed};
 use crate::files::Table;
 use crate::files::text::Format;
-use crate::host::Archive;
+use crate::host::{ARCHIVE_MAGIC, Archive};
 
 use super::grid::Texts;
+use super::kind::Kind;
 use sheet::Workbook;
 use xml::{Part, Xml};
+
+pub(crate) static KIND: Kind = Kind {
+    name: "an Excel workbook",
+    magic: ARCHIVE_MAGIC,
+    is: is_workbook,
+    options: &["header", "na", "sheet"],
+    read: Some(read),
+    open: None,
+};
 
 /// The part that names the sheets.
 pub(crate) const WORKBOOK: &str = "xl/workbook.xml";
@@ -20,7 +30,13 @@ pub(crate) const WORKBOOK: &str = "xl/workbook.xml";
 /// The part that says which sheet is in which part.
 const RELATIONS: &str = "xl/_rels/workbook.xml.rels";
 
-pub(crate) fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
+/// Whether an archive has the part that names the sheets, which only its end shows.
+fn is_workbook(bytes: &[u8]) -> bool {
+    let names = |bytes| Archive::open(bytes, "")?.names();
+    names(bytes).is_ok_and(|names| names.iter().any(|name| name == WORKBOOK))
+}
+
+fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
     let mut parts = Parts { archive: Archive::open(bytes, source)?, source };
     let names = parts.archive.names()?;
     let (sheets, is_1904) = sheets(&parts.text(WORKBOOK)?);

@@ -4,6 +4,8 @@
 //! The crate reads through [`RangeFile`], never through a memory map, which a file that becomes shorter would turn into a crash. Its panics, if there are
 //! any, are errors here.
 
+mod number;
+
 use std::any::Any;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,15 +14,22 @@ use std::sync::Arc;
 
 use hdf5_reader::{Dataset, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem, Storage, StorageBuffer};
 
-use super::number::{Number, is_number};
-use super::{Opened, check_columns, check_request, check_width};
+use super::kind::{Kind, Opened};
+use super::ranges::checks::{check_columns, check_request, check_width};
 use crate::error::{Error, Result, hint, listed};
 use crate::files::RowSource;
 use crate::files::text::Format;
 use crate::host::{RangeFile, memory_bytes, threads};
+use number::{Number, is_number};
 
-/// The first bytes of a file.
-pub(crate) const MAGIC: &[u8] = b"\x89HDF\r\n\x1a\n";
+pub(crate) static KIND: Kind = Kind {
+    name: "an HDF5 file",
+    magic: b"\x89HDF\r\n\x1a\n",
+    is: |_| true,
+    options: &[],
+    read: None,
+    open: Some(open),
+};
 
 /// Numbers that are read at once.
 const PIECE_NUMBERS: usize = 128 << 10;
@@ -49,7 +58,7 @@ pub(crate) fn split(path: &Path) -> (PathBuf, Option<String>) {
     found.map_or((whole, None), |(file, within)| (PathBuf::from(file), Some(within.to_owned())))
 }
 
-pub(crate) fn open(opened: &Opened, _format: &Format) -> Result<Box<dyn RowSource>> {
+fn open(opened: &Opened, _format: &Format) -> Result<Box<dyn RowSource>> {
     let file = &opened.file;
     let within = opened.within.clone().unwrap_or_else(|| "/".into());
     let mut datasets = datasets(&open_file(file, CACHE_BYTES)?, file.name(), &within)?;

@@ -6,7 +6,7 @@ use super::schema::{Field, Footer, Meaning, Physical};
 use crate::error::{Error, Result};
 use crate::files::kinds::grid::Texts;
 use crate::files::kinds::iso;
-use crate::files::kinds::start::has_memory;
+use crate::files::kinds::memory::has_memory;
 use crate::files::text::Format;
 use crate::files::{Column, MISSING_CODE, number_text};
 use crate::host::number;

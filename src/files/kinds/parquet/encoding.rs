@@ -2,6 +2,7 @@
 
 use super::schema::Physical;
 use super::thrift::{varint, zigzag};
+use crate::files::kinds::iso::DAY_NS;
 
 /// Values of one page.
 #[derive(Debug, PartialEq)]
@@ -66,7 +67,7 @@ fn word64(bytes: &[u8]) -> u64 {
 /// Nanoseconds since 1970 of a time of day and a Julian day.
 fn nanoseconds(bytes: &[u8]) -> i64 {
     let days = i64::from(word32(&bytes[8..])) - 2_440_588;
-    days.wrapping_mul(super::DAY_NS).wrapping_add(word64(&bytes[..8]) as i64)
+    days.wrapping_mul(DAY_NS).wrapping_add(word64(&bytes[..8]) as i64)
 }
 
 fn bits(bytes: &[u8], count: usize) -> Option<Values> {
@@ -244,9 +245,9 @@ mod tests {
         assert_eq!(plain(&[1, 0, 0, 0, b'a'], 1, Physical::Bytes), Some(Values::Bytes(vec![b'a'], vec![1])));
         assert_eq!(plain(&[9, 0, 0, 0, b'a'], 1, Physical::Bytes), None);
         assert_eq!(plain(&[0; 7], 1, Physical::Int64), None);
-        let mut noon = (super::super::DAY_NS / 2).to_le_bytes().to_vec();
+        let mut noon = (DAY_NS / 2).to_le_bytes().to_vec();
         noon.extend(2_440_589_u32.to_le_bytes());
-        assert_eq!(plain(&noon, 1, Physical::Int96), Some(Values::Ints(vec![super::super::DAY_NS * 3 / 2])));
+        assert_eq!(plain(&noon, 1, Physical::Int96), Some(Values::Ints(vec![DAY_NS * 3 / 2])));
         let halves = [0x00, 0x01, 0x3c, 0x40];
         assert_eq!(split_bytes(&halves, 2, Physical::Fixed(2)).unwrap().bytes(1), [0x01, 0x40]);
     }

@@ -9,16 +9,22 @@ mod pages;
 mod schema;
 mod thrift;
 
-use super::iso::DAY_NS;
-use super::start::has_memory;
+use super::kind::Kind;
+use super::memory::has_memory;
 use crate::error::{Error, Result};
 use crate::files::Table;
 use crate::files::text::Format;
 
-/// The first and last four bytes.
-pub(crate) const MAGIC: &[u8] = b"PAR1";
+pub(crate) static KIND: Kind = Kind {
+    name: "a Parquet file",
+    magic: schema::MAGIC,
+    is: |_| true,
+    options: &["na"],
+    read: Some(read),
+    open: Some(|opened, _| opened.refused("is a Parquet file")),
+};
 
-pub(crate) fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
+fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
     let footer = schema::Footer::read(bytes, source)?;
     let cells = (footer.rows as u64).saturating_mul(footer.fields.len() as u64);
     has_memory(cells, bytes.len() as u64).map_err(|what| Error::new(format!("{source}: {what}")))?;

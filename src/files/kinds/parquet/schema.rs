@@ -3,6 +3,9 @@
 use super::thrift::{self, Value};
 use crate::error::{Error, Result};
 
+/// The first and last four bytes of a file.
+pub(super) const MAGIC: &[u8] = b"PAR1";
+
 /// How the values of a column are stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Physical {
@@ -74,7 +77,7 @@ impl Footer {
         let [start @ .., a, b, c, d, m0, m1, m2, m3] = bytes else {
             return Err(error("is not a complete Parquet file: it is too short"));
         };
-        if [*m0, *m1, *m2, *m3] != *super::MAGIC {
+        if [*m0, *m1, *m2, *m3] != *MAGIC {
             return Err(error("is not a complete Parquet file: its last bytes are not PAR1"));
         }
         let length = u32::from_le_bytes([*a, *b, *c, *d]) as usize;

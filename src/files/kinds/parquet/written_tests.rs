@@ -1,5 +1,6 @@
 //! Files written here byte by byte, of one column each: what the programs of `tests.rs` write alike in every row group, or write no more.
 
+use super::schema::MAGIC;
 use super::*;
 
 /// A group of rows: the values of its dictionary, none if it has no dictionary, its number of rows, and the values of its page.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{check_columns, check_request, check_width};
+use super::checks::{check_columns, check_request, check_width};
 use crate::error::{Error, Result};
 use crate::files::RowSource;
 use crate::files::npy::{Dtype, Layout};
@@ -31,12 +31,13 @@ pub(crate) struct Part {
 
 /// Where the numbers of an array of rows and columns lie in a file.
 #[derive(Clone, Copy)]
-struct Grid {
-    start: u64,
-    rows: usize,
-    width: usize,
-    is_by_column: bool,
-    dtype: Dtype,
+pub(crate) struct Grid {
+    /// The byte where the first begins.
+    pub start: u64,
+    pub rows: usize,
+    pub width: usize,
+    pub is_by_column: bool,
+    pub dtype: Dtype,
 }
 
 /// A column of an array and the buffer it is read into.
@@ -51,24 +52,23 @@ impl Part {
         place: &str,
         name: impl Fn(usize, usize) -> String,
     ) -> Result<Self> {
-        let shape = layout.table(place)?;
-        Self::new(file, start + layout.start as u64, shape, layout.is_fortran, layout.dtype, place, name)
+        let (rows, width) = layout.table(place)?;
+        let (start, dtype) = (start + layout.start as u64, layout.dtype);
+        Self::new(file, Grid { start, rows, width, is_by_column: layout.is_fortran, dtype }, place, name)
     }
 
-    /// An array whose numbers begin at `start`.
+    /// An array whose numbers lie in `grid`.
     pub(crate) fn new(
         file: Arc<RangeFile>,
-        start: u64,
-        (rows, width): (usize, usize),
-        is_by_column: bool,
-        dtype: Dtype,
+        grid: Grid,
         place: &str,
         name: impl Fn(usize, usize) -> String,
     ) -> Result<Self> {
+        let width = grid.width;
         check_width(place, width)?;
         let names = (0..width).map(|j| name(j, width)).collect();
-        let is_by_column = is_by_column || width == 1;
-        Ok(Self { file, names, grid: Grid { start, rows, width, is_by_column, dtype }, first: 0 })
+        let is_by_column = grid.is_by_column || width == 1;
+        Ok(Self { file, names, grid: Grid { is_by_column, ..grid }, first: 0 })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::check_request;
+use super::checks::check_request;
 use crate::error::{Error, Result};
 use crate::files::RowSource;
 use crate::host;
@@ -75,8 +75,8 @@ impl RowSource for Cached {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Generated;
     use super::*;
-    use crate::files::kinds::ranges::Generated;
 
     #[test]
     fn kept_rows_are_those_of_the_source() {

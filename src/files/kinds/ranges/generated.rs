@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sha2::{Digest, Sha256};
 
-use super::{check_columns, check_request};
+use super::checks::{check_columns, check_request};
 use crate::error::Result;
 use crate::files::RowSource;
 
