@@ -16,7 +16,7 @@ fn mixed(row: u64) -> u64 {
 
 fn main() -> meromorph::Result<()> {
     let rows: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1_000_000);
-    // In place of this, `readers::open_rows("data.npy", Format::default())` reads a file.
+    // In place of this, `files::open_rows("data.npy", Format::default())` reads a file.
     let source = Generated::new(rows, &["t", "y"], |row, into| {
         let t = 5.0 * row as f64 / rows as f64;
         let noise = (mixed(row as u64) >> 11) as f64 / (1_u64 << 53) as f64 - 0.5;

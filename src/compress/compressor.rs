@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 
 use super::blocks;
 use super::bytes::check_finite;
-use super::message::{Encoding, Message, checked_length};
+use super::encoding::Encoding;
+use super::message::{Message, checked_length};
 use super::method::{Cutoff, Method, Rounding};
-use super::{saved, select};
+use super::select;
+use super::state::{self, State};
 use crate::error::{Error, Result};
 use crate::math::splitmix::{STEP, mixed};
 
@@ -19,15 +21,6 @@ pub struct Compressor {
     method: Method,
     has_feedback: bool,
     states: BTreeMap<String, State>,
-}
-
-/// What is known of a name.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct State {
-    /// Earlier calls: random rounding depends on them.
-    pub(super) calls: u64,
-    /// What earlier messages left out; empty if nothing.
-    pub(super) residual: Vec<f32>,
 }
 
 impl Compressor {
@@ -90,13 +83,13 @@ impl Compressor {
 
     /// Residuals and numbers of calls as bytes, for a checkpoint.
     pub fn save(&self) -> Vec<u8> {
-        saved::write(&self.states)
+        state::write(&self.states)
     }
 
     /// Replaces residuals and numbers of calls by saved ones: the next messages are then those that the saved compressor would have made, if the
     /// method is the same. Errors, and changes nothing, if the bytes are cut short or changed.
     pub fn load(&mut self, bytes: &[u8]) -> Result<()> {
-        self.states = saved::read(bytes).map_err(|error| error.within("compress: residuals"))?;
+        self.states = state::read(bytes).map_err(|error| error.within("compress: residuals"))?;
         Ok(())
     }
 }

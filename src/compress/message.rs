@@ -8,7 +8,7 @@
 
 use super::blocks;
 use super::bytes::{self, CHECKSUM, check_finite, floats, put_floats};
-use super::method::Bits;
+use super::encoding::{ENCODINGS, Encoding};
 use super::sparse;
 use crate::error::{Error, Result};
 
@@ -17,22 +17,6 @@ const MAGIC: [u8; 4] = *b"MGRD";
 const VERSION: u16 = 1;
 /// Bytes before the payload.
 const HEADER: usize = 24;
-
-/// What a payload is, by its number in the header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Encoding {
-    /// All values.
-    All,
-    /// Values, and their places as a list.
-    List,
-    /// Values, and their places as bits.
-    Map,
-    /// Levels of values in blocks.
-    Levels(Bits),
-}
-
-const ENCODINGS: [Encoding; 5] =
-    [Encoding::All, Encoding::List, Encoding::Map, Encoding::Levels(Bits::Eight), Encoding::Levels(Bits::Four)];
 
 /// A compressed gradient. It is always valid: [`Message::parse`] refuses other bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -33,11 +33,12 @@
 mod blocks;
 mod bytes;
 mod compressor;
+mod encoding;
 mod message;
 mod method;
-mod saved;
 mod select;
 mod sparse;
+mod state;
 
 pub use compressor::Compressor;
 pub use message::Message;

@@ -2,7 +2,7 @@
 //! 8 k bytes or n / 8 + 4 k bytes for k values. If neither is smaller than all values (4 n), all are written.
 
 use super::bytes::{check_finite, floats, put_floats, words};
-use super::message::Encoding;
+use super::encoding::Encoding;
 use crate::error::{Error, Result};
 
 /// Bytes of a map of `length` bits.

@@ -3,15 +3,12 @@
 
 use std::path::Path;
 
-use super::metadata::{MODEL_FILE, Metadata, ONNX_FILE, digest};
+use super::metadata::{DIGEST_FILE, METADATA_FILE, MODEL_FILE, Metadata, ONNX_FILE, digest};
 use super::onnx::write_onnx;
 use super::validate::validate_bundle;
 use crate::error::Result;
 use crate::host;
 use crate::model::Model;
-
-pub(super) const METADATA_FILE: &str = "metadata.json";
-pub(super) const DIGEST_FILE: &str = "metadata.sha256";
 
 /// Every file of a bundle.
 const FILES: [&str; 4] = [MODEL_FILE, ONNX_FILE, METADATA_FILE, DIGEST_FILE];

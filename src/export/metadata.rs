@@ -19,9 +19,11 @@ pub(super) const SCHEMA: u32 = 1;
 /// The only decoding mode.
 pub(super) const STRICT: &str = "strict";
 
-/// The files of a bundle other than the metadata.
+/// The files of a bundle.
 pub(super) const MODEL_FILE: &str = "model.safetensors";
 pub(super) const ONNX_FILE: &str = "model.onnx";
+pub(super) const METADATA_FILE: &str = "metadata.json";
+pub(super) const DIGEST_FILE: &str = "metadata.sha256";
 
 /// The contents of `metadata.json`. Unknown keys are errors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

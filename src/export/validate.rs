@@ -4,8 +4,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::bundle::{DIGEST_FILE, METADATA_FILE};
-use super::metadata::{Contract, FORMAT, MODEL_FILE, Metadata, ONNX_FILE, Record, SCHEMA, STRICT, canonical, digest};
+use super::metadata::{
+    Contract, DIGEST_FILE, FORMAT, METADATA_FILE, MODEL_FILE, Metadata, ONNX_FILE, Record, SCHEMA, STRICT, canonical,
+    digest,
+};
 use super::onnx::{FIELDS, OPSET};
 use crate::error::{Error, Result};
 use crate::host;

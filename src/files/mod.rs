@@ -3,21 +3,25 @@
 //! [`read_plain`] reads a [`Table`] from CSV, TSV or NPY bytes, `read_table` natively from every kind of file; [`tensors`] is the format of model
 //! files. Messages name the file, row (from 1, header excluded) and column; a leaf prepends its command.
 
-pub(crate) mod moment;
+pub(crate) mod cells;
+mod column;
 #[cfg(not(target_arch = "wasm32"))]
-mod native;
+mod kinds;
+pub(crate) mod moment;
 pub mod npy;
 mod rows;
 mod subset;
-pub(crate) mod table;
+mod table;
 pub mod tensors;
 pub(crate) mod text;
 
-pub use moment::DateOrder;
+pub use cells::{Cells, MISSING_CODE, number_text};
+pub use column::Column;
 #[cfg(not(target_arch = "wasm32"))]
-pub use native::{check_bytes, is_text, open_rows, ranges, read_table, unpack};
+pub use kinds::{check_bytes, is_text, open_rows, ranges, read_table, unpack};
+pub use moment::DateOrder;
 pub use rows::RowSource;
-pub use table::{Cells, Column, MISSING_CODE, Table, number_text};
+pub use table::Table;
 pub use text::{Format, Header, Warning, csv};
 
 use crate::error::{Error, Result};

@@ -1,6 +1,7 @@
 //! Texts of points in time: `2024-03-01`, `1.3.2024`, `3/1/2024`, each perhaps with a time of day, and `12:30` alone.
 
-use super::text::cell::{Format, Odd};
+use super::text::Format;
+use super::text::cell::Odd;
 use crate::record;
 
 /// The order of year, month and day in the dates of a column.

@@ -1,6 +1,6 @@
 //! Reads numpy's array file: a magic, a Python dictionary with type, order and shape, then the numbers. One array becomes columns.
 
-use super::table::{Column, Table};
+use super::{Column, Table};
 use crate::error::{Error, Result};
 
 /// The first six bytes of an array file.

@@ -1,7 +1,7 @@
 //! Some rows of a table, and a table with another column in place of one: what judging a model needs.
 
-use super::table::{Cells, Column, Table};
 use super::text::reading::Reading;
+use super::{Cells, Column, Table};
 use crate::error::Result;
 
 impl Table {

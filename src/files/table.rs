@@ -1,15 +1,9 @@
-//! A table: named columns of equal length, each of numbers or of texts. Rows are counted from 1 in messages, header excluded.
+//! A table: named columns of equal length. Rows are counted from 1 in messages, header excluded.
 
-use super::text::cell::{Meaning, Odd};
-use super::text::reading::{Reading, Warning};
+use super::cells::{Cells, MISSING_CODE, Texts};
+use super::column::Column;
 use crate::error::{Error, Result, hint, listed};
-use crate::host::{self, number};
-use crate::math::order::key;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-
-/// The code of a missing text cell. A missing number is NaN.
-pub const MISSING_CODE: u32 = u32::MAX;
+use crate::host;
 
 /// Columns of equal length, and the name of the file they came from.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,34 +14,6 @@ pub struct Table {
     /// The position of each name.
     positions: Texts,
 }
-
-/// One named column.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Column {
-    /// The name in the header, or `c0`, `c1`, … where there was none.
-    pub name: String,
-    /// Its cells.
-    pub cells: Cells,
-    /// What reading its text found besides; absent if nothing.
-    pub(crate) reading: Option<Box<Reading>>,
-}
-
-/// The cells of a column; the kind is decided by its contents.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Cells {
-    /// Nearly every cell is a number or missing (NaN). An infinite cell stays infinite and is an error where it is used.
-    Numeric(Vec<f64>),
-    /// Texts that are not numbers.
-    Categorical {
-        /// Per row the index of its text in `levels`, or [`MISSING_CODE`].
-        codes: Vec<u32>,
-        /// The distinct texts, sorted by bytes, so their order does not depend on the order of the rows.
-        levels: Vec<String>,
-    },
-}
-
-/// Sorted texts, each with a number. The only type of map in this module, since each one adds to the size of the browser build.
-pub(crate) type Texts = BTreeMap<String, u32>;
 
 impl Table {
     /// A table from columns. Errors on no columns, no rows, unequal lengths, and a repeated name.
@@ -167,151 +133,11 @@ impl Table {
     }
 }
 
-impl Column {
-    /// A column of cells.
-    pub fn new(name: &str, cells: Cells) -> Self {
-        Self { name: name.to_string(), cells, reading: None }
-    }
-
-    /// A column of numbers; NaN is missing.
-    pub fn numeric(name: &str, values: Vec<f64>) -> Self {
-        Self::new(name, Cells::Numeric(values))
-    }
-
-    /// What a person should know about the column, if anything.
-    pub fn warning(&self) -> Option<&Warning> {
-        self.reading.as_ref()?.warning.as_ref()
-    }
-
-    /// The cells for use as categories: as written, where numbers are written like codes.
-    pub fn as_category(&self) -> &Cells {
-        self.texts().unwrap_or(&self.cells)
-    }
-
-    /// The cells of a column of numbers as they are written, if some are no numbers or are written like codes.
-    pub(crate) fn texts(&self) -> Option<&Cells> {
-        self.reading.as_ref()?.texts.as_ref()
-    }
-
-    /// What a text of the column means among numbers.
-    pub(crate) fn number_in(&self, text: &str) -> Odd {
-        let format = self.reading.as_ref().and_then(|reading| reading.format.clone()).unwrap_or_default();
-        match format.meaning(text.as_bytes()) {
-            Meaning::Number(value) => Odd::Number(value),
-            Meaning::Missing => Odd::Missing,
-            Meaning::Text => format.odd(text),
-        }
-    }
-
-    /// Whether it holds numbers.
-    pub fn is_numeric(&self) -> bool {
-        matches!(self.cells, Cells::Numeric(_))
-    }
-
-    /// Whether the texts of the file are still to be set.
-    pub(crate) fn needs_texts(&self) -> bool {
-        !self.is_numeric() || self.reading.as_ref().is_some_and(|reading| reading.has_texts)
-    }
-
-    /// Sets the texts of the file.
-    pub(crate) fn set_texts(&mut self, texts: Cells) {
-        match (&mut self.cells, &mut self.reading) {
-            (Cells::Numeric(_), Some(reading)) => reading.texts = Some(texts),
-            (cells, _) => *cells = texts,
-        }
-    }
-
-    /// A column of texts; an empty one is missing.
-    pub fn categorical(name: &str, texts: &[String]) -> Self {
-        let mut known = Texts::new();
-        for text in texts.iter().filter(|text| !text.is_empty()) {
-            known.insert(text.clone(), 0);
-        }
-        let levels: Vec<String> = known.into_keys().collect();
-        let code = |text: &String| levels.binary_search(text).map_or(MISSING_CODE, |code| code as u32);
-        let codes = texts.iter().map(code).collect();
-        Self::new(name, Cells::Categorical { codes, levels })
-    }
-}
-
-impl Cells {
-    /// A number that is equal for equal cells; for a column of numbers in their order.
-    pub(crate) fn key(&self, row: usize) -> u64 {
-        match self {
-            // Adding 0 makes -0 equal to 0.
-            Self::Numeric(values) => key(values[row] + 0.0),
-            Self::Categorical { codes, .. } => u64::from(codes[row]),
-        }
-    }
-
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Numeric(values) => values.len(),
-            Self::Categorical { codes, .. } => codes.len(),
-        }
-    }
-
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Repeats the first cell in each of `rows` rows; a column without cells stays empty.
-    pub fn repeat(&mut self, rows: usize) {
-        match self {
-            Self::Numeric(values) => *values = values.first().map_or(Vec::new(), |first| vec![*first; rows]),
-            Self::Categorical { codes, .. } => *codes = codes.first().map_or(Vec::new(), |first| vec![*first; rows]),
-        }
-    }
-
-    /// Whether the cell in `row` (from 0) is missing.
-    pub fn is_missing(&self, row: usize) -> bool {
-        match self {
-            Self::Numeric(values) => values[row].is_nan(),
-            Self::Categorical { codes, .. } => codes[row] == MISSING_CODE,
-        }
-    }
-
-    /// Whether every cell is missing.
-    pub(crate) fn are_missing(&self) -> bool {
-        match self {
-            Self::Numeric(values) => values.iter().all(|value| value.is_nan()),
-            Self::Categorical { codes, .. } => codes.iter().all(|code| *code == MISSING_CODE),
-        }
-    }
-
-    /// Whether the cell in `row` (from 0) is an infinite number.
-    pub fn is_infinite(&self, row: usize) -> bool {
-        matches!(self, Self::Numeric(values) if values[row].is_infinite())
-    }
-
-    /// Number of missing cells.
-    pub fn missing(&self) -> usize {
-        (0..self.len()).filter(|&row| self.is_missing(row)).count()
-    }
-
-    /// The cell in `row` (from 0) as text, or `None` if it is missing.
-    pub fn text(&self, row: usize) -> Option<Cow<'_, str>> {
-        match self {
-            _ if self.is_missing(row) => None,
-            Self::Numeric(values) => Some(Cow::Owned(number_text(values[row]))),
-            Self::Categorical { codes, levels } => Some(Cow::Borrowed(&levels[codes[row] as usize])),
-        }
-    }
-}
-
 /// A message about a text that should be a number.
 pub(crate) fn no_number(text: &str) -> String {
     let is_close = text.contains(',') && !text.bytes().any(|byte| byte.is_ascii_alphabetic());
     let hint = if is_close { "; numbers are written with a point" } else { "" };
     format!("\"{text}\" is not a number{hint}")
-}
-
-/// A number in the fewest digits that read back as the same one; integers without a point.
-pub fn number_text(value: f64) -> String {
-    let is_whole = value == value.trunc() && value.abs() < 1e15;
-    if is_whole { number(value).to_string() } else { format!("{:?}", number(value)) }
 }
 
 #[cfg(test)]
@@ -320,18 +146,6 @@ mod tests {
 
     fn names(count: usize) -> Vec<String> {
         (0..count).map(|j| format!("x{j}")).collect()
-    }
-
-    #[test]
-    fn texts_become_sorted_levels_and_a_cell_can_be_repeated() {
-        let mut column = Column::categorical("a", &["b", "", "a", "b"].map(String::from));
-        let levels = vec!["a".to_owned(), "b".to_owned()];
-        assert_eq!(column.cells, Cells::Categorical { codes: vec![1, MISSING_CODE, 0, 1], levels: levels.clone() });
-        column.cells.repeat(2);
-        assert_eq!(column.cells, Cells::Categorical { codes: vec![1, 1], levels });
-        let mut none = Cells::Numeric(vec![]);
-        none.repeat(3);
-        assert!(none.is_empty());
     }
 
     #[test]
@@ -374,15 +188,5 @@ mod tests {
         let table = Table::new("wine.csv", vec![Column::new("alcohol", cells)]).unwrap();
         let message = table.numbers("alcohol").unwrap_err().to_string();
         assert_eq!(message, "wine.csv: row 3, column \"alcohol\": \"abc\" is not a number");
-    }
-
-    #[test]
-    fn numbers_as_text() {
-        for (value, text) in
-            [(3.0, "3"), (-0.0, "-0"), (0.1, "0.1"), (1e300, "1e300"), (1e15, "1000000000000000.0"), (2.5e-7, "2.5e-7")]
-        {
-            assert_eq!(number_text(value), text);
-            assert_eq!(text.parse::<f64>().unwrap(), value);
-        }
     }
 }

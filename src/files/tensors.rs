@@ -6,7 +6,7 @@
 #[path = "tensors_header.rs"]
 mod header;
 
-use super::table::Texts;
+use super::cells::Texts;
 use crate::error::{Error, Result, listed};
 use crate::json::{Json, Record};
 use half::f16;

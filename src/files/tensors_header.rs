@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{METADATA, Parsed};
 use crate::error::{Error, Result};
-use crate::files::table::Texts;
+use crate::files::cells::Texts;
 use crate::json::{Json, Record};
 
 pub(crate) const LENGTH_BYTES: usize = 8;

@@ -12,6 +12,9 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::{RangeFile, RangeReader, Spool, gib, memory_bytes};
 use crate::error::{Error, Result};
 
+/// The first four bytes of an archive that is not empty.
+pub const ARCHIVE_MAGIC: &[u8] = b"PK\x03\x04";
+
 /// No deflated stream expands more (RFC 1951: 258 bytes from two bits at best).
 const DEFLATE_EXPANSION: u64 = 1032;
 

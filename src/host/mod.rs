@@ -29,7 +29,7 @@ mod thread_pool;
 mod web;
 
 #[cfg(not(target_arch = "wasm32"))]
-pub use archive::{Archive, Member, pack};
+pub use archive::{ARCHIVE_MAGIC, Archive, Member, pack};
 pub use disjoint::Disjoint;
 #[cfg(not(target_arch = "wasm32"))]
 pub use files::*;

@@ -32,11 +32,6 @@ pub enum Json {
 }
 
 impl Json {
-    /// Parses one value; an error if anything follows it, or if arrays and objects are nested more than 64 deep.
-    pub fn parse(text: &str) -> Result<Self> {
-        parse::parse(text)
-    }
-
     /// An object of fields.
     pub fn fields<const N: usize>(fields: [(&str, Self); N]) -> Self {
         Self::Fields(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())

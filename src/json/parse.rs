@@ -6,14 +6,17 @@ use crate::error::{Error, Result};
 /// Deeper than any of the engine's files, and shallow enough for the stack.
 const MAX_DEPTH: usize = 64;
 
-pub(super) fn parse(text: &str) -> Result<Json> {
-    let mut reader = Reader { text, at: 0 };
-    let value = reader.value(0)?;
-    reader.space();
-    if reader.at < text.len() {
-        return Err(reader.expected("nothing more"));
+impl Json {
+    /// Parses one value; an error if anything follows it, or if arrays and objects are nested more than 64 deep.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut reader = Reader { text, at: 0 };
+        let value = reader.value(0)?;
+        reader.space();
+        if reader.at < text.len() {
+            return Err(reader.expected("nothing more"));
+        }
+        Ok(value)
     }
-    Ok(value)
 }
 
 struct Reader<'a> {

@@ -4,8 +4,8 @@ use super::feature::Role;
 use super::missing::{self, Missing, MissingReport};
 use super::target::{self, Quantity, Task};
 use crate::error::{Error, Result};
+use crate::files::cells::Texts;
 use crate::files::moment;
-use crate::files::table::Texts;
 use crate::files::text::comma;
 use crate::files::text::reading::Warning;
 use crate::files::{Cells, Column, Table};
@@ -105,13 +105,13 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     let task_given = task(table, choice)?;
     let target_role = if task_given == Some(Task::Classification) { Role::Category } else { Role::Number };
     let targets: Vec<(usize, Role)> = [target].iter().chain(&more_targets).map(|at| (*at, target_role)).collect();
-    let (rows, report) = missing::usable(table, &features, &targets, choice)?;
+    let (fills, has_poles) = (choice.fills(), choice.has_poles);
+    let (rows, report) = missing::usable(table, &features, &targets, fills, has_poles)?;
     let (task, reason) = match choice.quantity {
         // A class may have the same share in every row.
         Quantity::Share => (Task::Regression, "the target columns hold shares of classes".into()),
         _ => target::decide(table, &table.columns()[target], &rows, task_given)?,
     };
-    let (fills, has_poles) = (choice.fills(), choice.has_poles);
     let [group, time] = [&choice.group, &choice.time].map(|name| name.as_ref().map(|name| table.position(name)));
     let (group, time) = (group.transpose()?, time.transpose()?);
     if let Some((at, _)) = targets.iter().find(|(at, _)| [group, time].contains(&Some(*at))) {

@@ -33,7 +33,7 @@ pub fn inspect(table: &Table, roles: &ColumnRoles) -> Vec<Warning> {
         sums.push(keys.iter().fold(0, |sum, key| mixed(sum ^ key.wrapping_add(STEP))));
         rows.iter_mut().zip(&keys).for_each(|(row, key)| *row = mixed(*row ^ key.wrapping_add(STEP)));
         found.inspect_dates(at, role);
-        bits += found.inspect_feature((at, role), &keys, &target);
+        bits += found.inspect_feature(at, role, &keys, &target);
     }
     found.inspect_copies(&sums);
     found.inspect_rows(&rows, bits);
@@ -90,7 +90,7 @@ impl Findings<'_> {
     }
 
     /// Inspects one feature; returns the binary digits of its number of different cells.
-    fn inspect_feature(&mut self, (at, role): (usize, Role), keys: &[u64], target: &[u64]) -> u32 {
+    fn inspect_feature(&mut self, at: usize, role: Role, keys: &[u64], target: &[u64]) -> u32 {
         if keys.iter().all(|key| *key == keys[0]) {
             let cell = self.column(at).cells.text(self.rows[0] as usize).map(Cow::into_owned);
             self.warn(at, "has the same cell in every row; name it under ignore".into(), cell.into_iter().collect());

@@ -1,7 +1,7 @@
 //! The distinct values (levels) of a category: collected once; cells are then matched with them.
 
 use crate::error::{Error, Result, listed};
-use crate::files::table::Texts;
+use crate::files::cells::Texts;
 use crate::files::text::cell::is_code;
 use crate::files::{Cells, Column, Table, number_text};
 use crate::host;

@@ -1,6 +1,5 @@
 //! Missing cells: which rows a run can use, and a report of dropped rows and filled-in cells.
 
-use super::choose::Choice;
 use super::feature::{Feature, Moments, Role};
 use super::prepare::{Preparation, Target, find};
 use crate::error::{Error, Result};
@@ -59,19 +58,21 @@ impl fmt::Display for MissingReport {
     }
 }
 
-/// The usable rows, in order, and a report of the others. Errors on a column without any value, and if no row is left.
+/// The usable rows, in order, and a report of the others: those without a feature too unless missing cells are filled in. With `has_poles` a target
+/// may be infinite. Errors on a column without any value, and if no row is left.
 pub(crate) fn usable(
     table: &Table,
     features: &[(usize, Role)],
     targets: &[(usize, Role)],
-    choice: &Choice,
+    fills: bool,
+    has_poles: bool,
 ) -> Result<(Vec<u32>, MissingReport)> {
     let mut is_kept = vec![true; table.rows()];
     let mut columns = Vec::new();
     for (at, &(j, role)) in features.iter().chain(targets).enumerate() {
         let (column, is_target) = (&table.columns()[j], at >= features.len());
-        let is_needed = is_target || !choice.fills();
-        let gaps = mark((column, role), is_needed, is_target && choice.has_poles, &mut is_kept);
+        let is_needed = is_target || !fills;
+        let gaps = mark(column, role, is_needed, is_target && has_poles, &mut is_kept);
         check(table, &gaps)?;
         if gaps.missing + gaps.infinite > 0 {
             columns.push(gaps);
@@ -101,7 +102,7 @@ impl Preparation {
         let target_role = if is_class { Role::Category } else { Role::Number };
         let targets = self.target.columns().iter().map(|name| (name.as_str(), target_role, true, has_poles));
         for (name, role, is_needed, may_be_infinite) in features.chain(targets) {
-            let gaps = mark((find(table, name)?, role), is_needed, may_be_infinite, &mut is_kept);
+            let gaps = mark(find(table, name)?, role, is_needed, may_be_infinite, &mut is_kept);
             if gaps.missing + gaps.infinite > 0 {
                 columns.push(gaps);
             }
@@ -111,7 +112,7 @@ impl Preparation {
 }
 
 /// Counts the unusable cells of a column and drops their rows if a value is needed.
-fn mark((column, role): (&Column, Role), is_needed: bool, has_poles: bool, is_kept: &mut [bool]) -> Gaps {
+fn mark(column: &Column, role: Role, is_needed: bool, has_poles: bool, is_kept: &mut [bool]) -> Gaps {
     let mut gaps = Gaps { name: column.name.clone(), missing: 0, infinite: 0 };
     let days;
     let cells = match role {
@@ -148,7 +149,7 @@ mod tests {
         let table = read(text.as_bytes(), "a.csv", Header::Auto)?;
         let target = table.columns().len() - 1;
         let features: Vec<(usize, Role)> = (0..target).map(|j| (j, Role::Number)).collect();
-        usable(&table, &features, &[(target, Role::Number)], &Choice { missing: policy, ..Choice::default() })
+        usable(&table, &features, &[(target, Role::Number)], policy == Missing::Impute, false)
             .map(|(rows, report)| (rows, report.to_string()))
     }
 

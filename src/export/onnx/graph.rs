@@ -120,6 +120,19 @@ impl Graph {
         name.into()
     }
 
+    /// Columns of a tensor from `first` up to, but excluding, `end`.
+    pub(super) fn columns(&mut self, x: &Name, first: usize, end: usize) -> Name {
+        let [starts, ends, axes] = [first as i64, end as i64, 1].map(|value| self.list(&[value]));
+        self.op("Slice", &[x, &starts, &ends, &axes])
+    }
+
+    /// Whether each number is neither infinite nor NaN.
+    pub(super) fn is_finite(&mut self, x: &Name) -> Name {
+        let (nan, infinite) = (self.op("IsNaN", &[x]), self.op("IsInf", &[x]));
+        let odd = self.op("Or", &[&nan, &infinite]);
+        self.op("Not", &[&odd])
+    }
+
     /// Makes a tensor an output under its own name.
     pub(super) fn output(&mut self, info: &TensorInfo, value: &Name) {
         self.push("Identity", &[value], &[], &info.name);

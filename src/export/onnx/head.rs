@@ -2,7 +2,7 @@
 //! `kernels::strict`, in the same order.
 
 use super::graph::{Graph, Name, Setting};
-use super::layers::Pass;
+use super::pass::Pass;
 use super::rational::polynomial;
 use crate::nn::{Decoding, Head, HeadForm, PairNormalization, Threshold};
 
@@ -27,7 +27,7 @@ fn free_pair(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
             return [x.clone(), pass.graph.op("Expand", &[&one, &shape])];
         }
         HeadForm::Linear | HeadForm::Rational { .. } => {
-            (columns(pass.graph, x, 0, head.outputs), columns(pass.graph, x, head.outputs, head.features()))
+            (pass.graph.columns(x, 0, head.outputs), pass.graph.columns(x, head.outputs, head.features()))
         }
     };
     if let HeadForm::Rational { numerator, denominator, basis } = head.form {
@@ -46,12 +46,6 @@ fn free_pair(pass: &mut Pass<'_>, head: &Head, x: &Name) -> [Name; 2] {
     [p, graph.op("Expand", &[&q, &shape])]
 }
 
-/// Columns from `first` up to, but excluding, `end`.
-pub(super) fn columns(graph: &mut Graph, x: &Name, first: usize, end: usize) -> Name {
-    let [starts, ends, axes] = [first as i64, end as i64, 1].map(|value| graph.list(&[value]));
-    graph.op("Slice", &[x, &starts, &ends, &axes])
-}
-
 /// The pair divided by its length if the head is normalized; pairs of length 0 are unchanged.
 fn in_gauge(graph: &mut Graph, gauge: PairNormalization, [p, q]: [Name; 2]) -> [Name; 2] {
     if gauge == PairNormalization::Free {
@@ -68,7 +62,7 @@ fn in_gauge(graph: &mut Graph, gauge: PairNormalization, [p, q]: [Name; 2]) -> [
 
 /// The six fields of strict decoding, [batch, outputs] each.
 pub(super) fn decode(graph: &mut Graph, decoding: &Decoding, p: &Name, q: &Name) -> [Name; 6] {
-    let [p_finite, q_finite] = [p, q].map(|part| is_finite(graph, part));
+    let [p_finite, q_finite] = [p, q].map(|part| graph.is_finite(part));
     let is_given = graph.op("And", &[&p_finite, &q_finite]);
     let nearness = Nearness::new(graph, decoding.threshold, p, q, [&p_finite, &q_finite]);
     let [infer, train] = decoding.limits();
@@ -79,7 +73,7 @@ pub(super) fn decode(graph: &mut Graph, decoding: &Decoding, p: &Name, q: &Name)
     let (one, none) = (graph.number(1.0), graph.number(f32::NAN));
     let divisor = graph.op("Where", &[&is_divided, q, &one]);
     let quotient = graph.op("Div", &[p, &divisor]);
-    let is_quotient = is_finite(graph, &quotient);
+    let is_quotient = graph.is_finite(&quotient);
     let is_sound = graph.op("And", &[&is_given, &is_quotient]);
     let fault = graph.op("Not", &[&is_sound]);
     let bottom = graph.op("Or", &[&fault, &semantic]);
@@ -95,12 +89,6 @@ fn provenance(graph: &mut Graph, fault: &Name, semantic: &Name) -> Name {
     let [fault, semantic] = [fault, semantic].map(|mask| graph.node("Cast", &[mask], &[Setting::Int("to", 7)]));
     let twice = graph.op("Add", &[&semantic, &semantic]);
     graph.op("Add", &[&fault, &twice])
-}
-
-pub(super) fn is_finite(graph: &mut Graph, x: &Name) -> Name {
-    let (nan, infinite) = (graph.op("IsNaN", &[x]), graph.op("IsInf", &[x]));
-    let odd = graph.op("Or", &[&nan, &infinite]);
-    graph.op("Not", &[&odd])
 }
 
 /// The operands that are compared with a limit.

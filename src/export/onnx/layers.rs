@@ -1,18 +1,18 @@
 //! The layers of a spec as nodes. Dropout is the identity; an activation is the nodes of its formula.
 
 use super::graph::{Graph, Name, Setting};
+use super::pass::Pass;
 use super::{head, inputs, rational};
 use crate::error::Result;
 use crate::loss::{Link, Target, gaussian};
 use crate::model::Model;
-use crate::nn::{Layer, Layout, Parameter, RationalLayer};
+use crate::nn::{Layer, Layout, RationalLayer};
 use crate::program::Program;
 
 /// The outputs of the graph: the last layer's output, or the six fields of strict decoding.
 pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
     let layout = Layout::of(&model.spec);
-    let mut pass =
-        Pass { graph, layout: &layout, parameters: layout.parameters.iter(), flat: &model.parameters, mask: None };
+    let mut pass = Pass::new(graph, &layout, &model.parameters);
     let (layers, head) = match model.spec.layers.split_last() {
         Some((Layer::Projective(head), before)) => (before, Some(head)),
         _ => (&model.spec.layers[..], None),
@@ -30,8 +30,8 @@ fn linked(graph: &mut Graph, model: &Model, z: Name) -> Result<Vec<Name>> {
         Link::Exp => vec![graph.op("Exp", &[&z])],
         Link::Normal => {
             let width = model.spec.outputs()?;
-            let mean = head::columns(graph, &z, 0, width / 2);
-            let spread = head::columns(graph, &z, width / 2, width);
+            let mean = graph.columns(&z, 0, width / 2);
+            let spread = graph.columns(&z, width / 2, width);
             let deviation = Program::build(1, |v| gaussian::deviation_of(v[0])).onnx(graph, &[spread])?;
             [vec![mean], deviation].concat()
         }
@@ -42,42 +42,7 @@ fn linked(graph: &mut Graph, model: &Model, z: Name) -> Result<Vec<Name>> {
     })
 }
 
-/// A traversal of the layers that returns their parameters in order.
-pub(super) struct Pass<'a> {
-    pub graph: &'a mut Graph,
-    layout: &'a Layout,
-    parameters: std::slice::Iter<'a, Parameter>,
-    flat: &'a [f32],
-    /// Mask of the values, [batch, columns], or rows, [batch, 1], that are ⊥, as in `nn::forward`.
-    mask: Option<Name>,
-}
-
-impl<'a> Pass<'a> {
-    /// The next parameter as a constant.
-    pub(super) fn next(&mut self) -> Name {
-        let (parameter, values) = self.values();
-        self.graph.floats(&parameter.name, parameter.shape.sizes(), values)
-    }
-
-    fn values(&mut self) -> (&'a Parameter, &'a [f32]) {
-        let parameter = self.parameters.next().expect("the layout has a parameter for every layer that takes one");
-        (parameter, self.layout.slice(parameter, self.flat))
-    }
-
-    /// Mask of the rows, [batch, 1], with a value that is ⊥.
-    pub(super) fn rows(&mut self) -> Option<Name> {
-        let mask = self.mask.as_ref()?;
-        Some(any(self.graph, mask))
-    }
-
-    /// Adds `bottom` to the mask.
-    fn join(&mut self, bottom: Name) {
-        self.mask = Some(match self.mask.take() {
-            Some(before) => self.graph.op("Or", &[&before, &bottom]),
-            None => bottom,
-        });
-    }
-
+impl Pass<'_> {
     fn layers(&mut self, layers: &[Layer], x: Name) -> Result<Name> {
         layers.iter().try_fold(x, |x, layer| self.layer(layer, x))
     }
@@ -113,9 +78,7 @@ impl<'a> Pass<'a> {
             Layer::Projective(_) => unreachable!("a spec that was checked has its head at its end"),
         })
     }
-}
 
-impl Pass<'_> {
     /// A rational layer's values; its poles are added to the mask.
     fn rational(&mut self, layer: &RationalLayer, x: &Name) -> Name {
         let (parameter, values) = self.values();
@@ -147,7 +110,7 @@ impl Pass<'_> {
         ];
         let centred = graph.op("Sub", &[x, &mean]);
         let y = graph.op("Div", &[&centred, &root]);
-        let (fits, none) = (head::is_finite(graph, &y), graph.number(0.0));
+        let (fits, none) = (graph.is_finite(&y), graph.number(0.0));
         let (is_none, unfit) = (graph.op("Greater", &[&nowhere, &none]), graph.op("Not", &[&fits]));
         let bottom = graph.op("Or", &[&unfit, &is_none]);
         self.join(bottom);
@@ -156,7 +119,7 @@ impl Pass<'_> {
 
     /// Softmax of each row; in a row with a ⊥, 1 for the largest remaining value and 0 for the others.
     fn softmax(&mut self, x: &Name) -> Name {
-        let fits = head::is_finite(self.graph, x);
+        let fits = self.graph.is_finite(x);
         let bottom = self.graph.op("Not", &[&fits]);
         self.join(bottom);
         // Below every logit, but finite.
@@ -179,12 +142,4 @@ impl Pass<'_> {
         let value = self.graph.number(value);
         self.graph.op("Where", &[mask, &value, x])
     }
-}
-
-/// Whether any value of a row is set in the mask: [batch, 1].
-fn any(graph: &mut Graph, mask: &Name) -> Name {
-    let number = graph.node("Cast", &[mask], &[Setting::Int("to", 1)]);
-    let (columns, none) = (graph.list(&[1]), graph.number(0.0));
-    let most = graph.node("ReduceMax", &[&number, &columns], &[Setting::Int("keepdims", 1)]);
-    graph.op("Greater", &[&most, &none])
 }

@@ -5,6 +5,7 @@ mod graph;
 mod head;
 mod inputs;
 mod layers;
+mod pass;
 mod proto;
 mod rational;
 

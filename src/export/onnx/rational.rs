@@ -1,7 +1,6 @@
 //! Rational functions as nodes: the polynomials of heads and layers, and the layer with its poles (`kernels::rational`).
 
 use super::graph::{Graph, Name};
-use super::head::is_finite;
 use crate::nn::{Basis, RationalLayer};
 
 /// Σ w_k φ_k(x): by Horner's rule, or Clenshaw's for Chebyshev polynomials.
@@ -43,7 +42,7 @@ pub(super) fn layer(graph: &mut Graph, layer: &RationalLayer, weights: &[Name], 
     let slope = graph.op("Div", &[&quotient, &denominator]);
     let mut is_value = graph.op("Greater", &[&size, &least]);
     for part in [x, &numerator, &denominator, &quotient, &slope] {
-        let fits = is_finite(graph, part);
+        let fits = graph.is_finite(part);
         is_value = graph.op("And", &[&is_value, &fits]);
     }
     let y = graph.op("Where", &[&is_value, &quotient, &none]);

@@ -1,70 +1,9 @@
-//! What the text of one cell means: a number, a missing value or a text; and how a file writes its numbers.
+//! What the text of one cell means: a number, a missing value or a text, as the format of its file says.
 
-use super::csv::Header;
-use crate::error::{Error, Result};
+use super::format::Format;
 use crate::host;
-use crate::record;
-
-/// How a text file is written. The default suits most files.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Format {
-    /// Whether the first record holds names.
-    pub header: Header,
-    /// The character between cells; found in the first record if unset.
-    pub delimiter: Option<String>,
-    /// The decimal mark of numbers: `.` or `,`.
-    pub decimal: String,
-    /// The character between groups of three digits, if any.
-    pub thousands: Option<String>,
-    /// Texts that mean a missing cell, besides the empty one, `NA`, `N/A`, `nan`, `null` and `?`.
-    pub missing: Vec<String>,
-    /// The sheet of a workbook; the first if unset.
-    pub sheet: Option<String>,
-}
-
-record! { Format { header, delimiter, decimal, thousands, missing, sheet } }
-
-impl Default for Format {
-    fn default() -> Self {
-        Header::Auto.into()
-    }
-}
-
-impl From<Header> for Format {
-    fn from(header: Header) -> Self {
-        Self { header, delimiter: None, decimal: ".".into(), thousands: None, missing: Vec::new(), sheet: None }
-    }
-}
-
-impl From<&Self> for Format {
-    fn from(format: &Self) -> Self {
-        format.clone()
-    }
-}
 
 impl Format {
-    /// Errors if a mark is not one character of its kind, or two of them are equal.
-    pub fn check(&self) -> Result<()> {
-        let refused = |name: &str, got: &str, expected: &str| {
-            Err(Error::usage(format!("{name}: got \"{got}\", expected {expected}")))
-        };
-        if !matches!(self.decimal.as_str(), "." | ",") {
-            return refused("decimal", &self.decimal, "a point or a comma");
-        }
-        let is_mark = |text: &str| matches!(text.as_bytes(), [b] if b.is_ascii() && !b.is_ascii_alphanumeric() && !b"\"\r\n+-".contains(b));
-        if let Some(delimiter) = self.delimiter.as_deref().filter(|text| !is_mark(text)) {
-            return refused("delimiter", delimiter, "one character, such as ; or | (a tab is \\t)");
-        }
-        let Some(thousands) = &self.thousands else { return Ok(()) };
-        if !is_mark(thousands) {
-            return refused("thousands", thousands, "one character, such as , or a space");
-        }
-        if *thousands == self.decimal {
-            return refused("thousands", thousands, "another character than the decimal mark");
-        }
-        Ok(())
-    }
-
     /// Whether a cell is a number.
     pub fn is_number(&self, cell: &[u8]) -> bool {
         matches!(self.meaning(cell), Meaning::Number(_))
@@ -253,19 +192,6 @@ mod tests {
         }
         let missing = Format { missing: vec!["-999".into()], ..Format::default() };
         assert_eq!([missing.meaning(b" -999 "), missing.meaning(b"NA")], [Meaning::Missing; 2]);
-    }
-
-    #[test]
-    fn formats_that_contradict_themselves_are_refused() {
-        let error = |format: Format| format.check().unwrap_err().to_string();
-        let plain = Format::default;
-        assert_eq!(error(Format { decimal: "x".into(), ..plain() }), "decimal: got \"x\", expected a point or a comma");
-        assert_eq!(
-            error(Format { thousands: Some(".".into()), ..plain() }),
-            "thousands: got \".\", expected another character than the decimal mark"
-        );
-        assert!(error(Format { delimiter: Some("ab".into()), ..plain() }).starts_with("delimiter: got \"ab\""));
-        assert!(Format { delimiter: Some("\t".into()), decimal: ",".into(), ..plain() }.check().is_ok());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Divides the records of a text among the processor's threads. Texts with quotes are not divided: a line end within quotes ends no record.
 //! What the parts give is joined in their order, so the result does not depend on their number.
 
-use super::kind::NumberColumn;
+use super::number_column::NumberColumn;
 use super::records::Records;
 use crate::error::Result;
 use crate::host;

@@ -1,7 +1,7 @@
 //! Detects numbers written with commas, such as 1,5 or 1.234,5 or 1,234,567, which would otherwise become unordered categories.
 
 use crate::error::Result;
-use crate::files::table::{Cells, Column, Table};
+use crate::files::{Cells, Column, Table};
 use crate::host;
 
 /// Whether a text is a number with commas: one comma, or several with at least three digits after each.

@@ -4,31 +4,18 @@
 #[path = "csv_pieces.rs"]
 mod pieces;
 
-use super::cell::{Format, Meaning};
+use super::cell::Meaning;
 use super::chunks;
 use super::dictionary::Dictionary;
-use super::kind::NumberColumn;
+use super::format::Format;
+use super::number_column::NumberColumn;
 use super::records::{RawCell, Records, sniff_delimiter};
 use crate::error::{Error, Result};
-use crate::files::table::{Cells, Column, Table, number_text};
+use crate::files::{Cells, Column, Table, number_text};
 use crate::host::{self, number};
-use crate::record;
 
+pub use super::format::Header;
 pub use pieces::Pieces;
-
-/// Whether the first record holds names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Header {
-    /// A header if none of its cells is a number.
-    #[default]
-    Auto,
-    /// A header. An empty name becomes `c0`, `c1`, … by position.
-    Yes,
-    /// Data; the columns are named `c0`, `c1`, ….
-    No,
-}
-
-record! { enum Header { Auto, Yes, No } }
 
 /// One column of [`write`]. NaN is written as an empty cell.
 #[derive(Clone, Copy, Debug)]

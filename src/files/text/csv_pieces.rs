@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use super::{Format, chunks, numbers_of, read_names, records};
 use crate::error::{Error, Result};
 use crate::files::table::no_number;
-use crate::files::text::kind::Tally;
+use crate::files::text::number_column::Tally;
 use crate::files::text::records::Records;
 
 /// Bytes of a piece, unless a record is longer.

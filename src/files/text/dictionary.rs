@@ -1,7 +1,9 @@
 //! The texts of a column while it is read: each different one once, with its number.
 
-use super::cell::{Format, Meaning, is_code};
-use crate::files::table::{Cells, Column, MISSING_CODE, Texts, number_text};
+use super::cell::{Meaning, is_code};
+use super::format::Format;
+use crate::files::cells::Texts;
+use crate::files::{Cells, Column, MISSING_CODE, number_text};
 
 /// Texts in order of appearance, and the code of each row.
 #[derive(Default)]

@@ -5,10 +5,10 @@ mod chunks;
 pub(crate) mod comma;
 pub mod csv;
 mod dictionary;
-mod kind;
+mod format;
+mod number_column;
 pub(crate) mod reading;
 mod records;
 
-pub use cell::Format;
-pub use csv::Header;
+pub use format::{Format, Header};
 pub use reading::Warning;

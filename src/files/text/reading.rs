@@ -1,8 +1,8 @@
 //! What reading a column of text found besides its cells, and what a person should know about it.
 
-use super::cell::Format;
+use super::format::Format;
 use crate::error::listed;
-use crate::files::table::Cells;
+use crate::files::Cells;
 use crate::record;
 use std::fmt;
 

@@ -1,8 +1,13 @@
-//! A chart as data: axes, series, bands, vertical marks. `text` draws it for a terminal, `svg` for a page, both on the same scales.
+//! A chart as data: axes, series, bands, vertical marks. `text.rs` draws it for a terminal, `svg.rs` for a page, both on the same scales.
 
+mod axis;
 mod scale;
+mod series;
 mod svg;
 mod text;
+
+pub use axis::Axis;
+pub use series::{Band, Mark, Series, Style};
 
 use scale::Scale;
 
@@ -16,62 +21,6 @@ pub struct Chart {
     bands: Vec<Band>,
     series: Vec<Series>,
     marks: Vec<Mark>,
-}
-
-/// An axis: its label, its scale, and its range if the data does not decide it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Axis {
-    label: String,
-    is_log: bool,
-    range: Option<[f64; 2]>,
-    names: Vec<String>,
-}
-
-/// Points (x, y) with a name for the legend.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Series {
-    name: String,
-    points: Vec<[f64; 2]>,
-    style: Style,
-    color: Option<usize>,
-}
-
-/// How a series is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// A solid line: what the chart is about.
-    Line,
-    /// A thinner dashed line: what it is compared with.
-    Dashed,
-    /// A thinner line of dashes and dots: a second kind of comparison.
-    DashDot,
-    /// A thin dotted line without a colour of its own: the truth, an ideal.
-    Reference,
-    /// Small dots, one per point: data.
-    Dots,
-    /// Large dots: results.
-    Points,
-    /// Large open dots: results to compare with.
-    Rings,
-    /// A broad, pale line: an interval.
-    Bar,
-    /// A line as broad as a row of names: a share or a size.
-    Column,
-}
-
-/// A filled range of y over x, such as a confidence band.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Band {
-    name: String,
-    points: Vec<[f64; 3]>,
-}
-
-/// A vertical line at a place of the x axis.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
-    name: String,
-    x: f64,
-    is_pole: bool,
 }
 
 impl Chart {
@@ -113,21 +62,6 @@ impl Chart {
     /// Whether no series or band has a point that can be drawn.
     pub fn is_empty(&self) -> bool {
         self.scales().is_none()
-    }
-
-    /// Lines of text for a terminal, about 60 columns wide, without control codes.
-    pub fn text(&self) -> String {
-        text::draw(self)
-    }
-
-    /// An `svg` element for a [`super::Page`], whose style sheet has the colours; empty without points.
-    pub fn svg(&self) -> String {
-        svg::picture(self)
-    }
-
-    /// A `figure` element: title, picture, legend, note.
-    pub fn html(&self) -> String {
-        svg::figure(self)
     }
 
     /// The scales of both axes.
@@ -172,78 +106,6 @@ impl Chart {
             }
         }
         if named.len() + self.bands.len() > 1 { named } else { Vec::new() }
-    }
-}
-
-impl Axis {
-    /// With equal steps for equal differences.
-    pub fn linear(label: impl Into<String>) -> Self {
-        Self { label: label.into(), ..Self::default() }
-    }
-
-    /// With equal steps for equal ratios; values that are not positive have no place.
-    pub fn log(label: impl Into<String>) -> Self {
-        Self { is_log: true, ..Self::linear(label) }
-    }
-
-    /// With a name at each of 0, 1, 2, …: from the left, or from the top.
-    pub fn names<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
-        Self { names: names.into_iter().map(Into::into).collect(), ..Self::default() }
-    }
-
-    /// With fixed ends; what lies outside is cut off. Ignored unless `low < high` and both have a place on the axis.
-    #[must_use]
-    pub fn within(mut self, low: f64, high: f64) -> Self {
-        self.range = (low < high && self.holds(low) && self.holds(high)).then_some([low, high]);
-        self
-    }
-
-    /// Whether a value has a place on it.
-    fn holds(&self, value: f64) -> bool {
-        value.is_finite() && (!self.is_log || value > 0.0)
-    }
-}
-
-impl Series {
-    /// A series in any style.
-    pub fn new(name: impl Into<String>, style: Style, points: Vec<[f64; 2]>) -> Self {
-        Self { name: name.into(), points, style, color: None }
-    }
-
-    /// A solid line.
-    pub fn line(name: impl Into<String>, points: Vec<[f64; 2]>) -> Self {
-        Self::new(name, Style::Line, points)
-    }
-
-    /// A small dot per point.
-    pub fn dots(name: impl Into<String>, points: Vec<[f64; 2]>) -> Self {
-        Self::new(name, Style::Dots, points)
-    }
-
-    /// With a colour of the page's fourteen, so that something has the same colour in several charts.
-    #[must_use]
-    pub fn color(mut self, color: usize) -> Self {
-        self.color = Some(color);
-        self
-    }
-}
-
-impl Band {
-    /// From (x, low, high) in the order of x.
-    pub fn new(name: impl Into<String>, points: Vec<[f64; 3]>) -> Self {
-        Self { name: name.into(), points }
-    }
-}
-
-impl Mark {
-    /// A place.
-    pub fn new(x: f64, name: impl Into<String>) -> Self {
-        Self { name: name.into(), x, is_pole: false }
-    }
-
-    /// A place where a function has no value; no line or band is drawn across it.
-    pub fn pole(x: f64, name: impl Into<String>) -> Self {
-        Self { is_pole: true, ..Self::new(x, name) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! From values to places on an axis, and the ticks: once for every renderer.
 
-use super::Axis;
+use super::axis::Axis;
 use crate::report::number::{count, power, scientific, with_minus};
 use crate::report::text::short;
 

@@ -1,6 +1,7 @@
 //! A chart as inline SVG. Colours, widths and dashes are classes of the page's style sheet, so a picture follows its light and dark.
 
-use super::{Band, Chart, Mark, Scale, Series, Style};
+use super::scale::Scale;
+use super::{Band, Chart, Mark, Series, Style};
 use crate::report::html::{element, escaped};
 use crate::report::text::{short, width};
 
@@ -54,8 +55,20 @@ impl Area {
     }
 }
 
+impl Chart {
+    /// An `svg` element for a [`crate::report::Page`], whose style sheet has the colours; empty without points.
+    pub fn svg(&self) -> String {
+        picture(self)
+    }
+
+    /// A `figure` element: title, picture, legend, note.
+    pub fn html(&self) -> String {
+        figure(self)
+    }
+}
+
 /// The picture in a figure, with its title, its legend and its note.
-pub(super) fn figure(chart: &Chart) -> String {
+fn figure(chart: &Chart) -> String {
     let picture = picture(chart);
     let picture = if picture.is_empty() { element("p class=\"note\"", "No values to draw.") } else { picture };
     let (title, note) = (element("figcaption", &chart.title), element("p class=\"note\"", &chart.note));
@@ -63,7 +76,7 @@ pub(super) fn figure(chart: &Chart) -> String {
 }
 
 /// The picture alone.
-pub(super) fn picture(chart: &Chart) -> String {
+fn picture(chart: &Chart) -> String {
     let Some(area) = Area::new(chart) else { return String::new() };
     let height = area.bottom + if chart.x.label.is_empty() { 20.0 } else { 34.0 };
     let title = escaped(&chart.title);

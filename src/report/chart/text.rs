@@ -1,7 +1,8 @@
 //! A chart as text. Lines and dots are drawn in Braille characters, which have 2 x 4 dots each. Of several series the first line, or else
 //! the first series, is drawn like that; each other has a character of its own.
 
-use super::{Chart, Scale, Series, Style};
+use super::scale::Scale;
+use super::{Chart, Series, Style};
 use crate::report::text::{left, printable, right, width};
 
 /// Characters of the area between the axes.
@@ -39,7 +40,14 @@ enum Pen {
     Behind(char),
 }
 
-pub(super) fn draw(chart: &Chart) -> String {
+impl Chart {
+    /// Lines of text for a terminal, about 60 columns wide, without control codes.
+    pub fn text(&self) -> String {
+        draw(self)
+    }
+}
+
+fn draw(chart: &Chart) -> String {
     let title = printable(&chart.title);
     let Some([x, y]) = chart.scales() else { return format!("  {title}: no values to draw") };
     let lines = if chart.y.names.is_empty() { LINES } else { chart.y.names.len() };

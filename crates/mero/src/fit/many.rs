@@ -4,10 +4,10 @@ use super::args::Args;
 use super::solving::CPU;
 use crate::terminal::console::{say, say_data};
 use crate::{Answer, Failure};
+use meromorph::files::csv;
 use meromorph::files::csv::Values;
 use meromorph::fit::{Fits, Problem, SmallFit, SolveOptions, Spread, report_many, solve_each};
 use meromorph::internal::host;
-use meromorph::files::csv;
 use meromorph::report::{Table as TextTable, count, counted, figure};
 
 /// Solves the fits, writes them as a table and shows a summary.

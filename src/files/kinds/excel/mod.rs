@@ -1,0 +1,138 @@
+//! Reads one sheet of an Excel workbook (.xlsx, ECMA-376) as a table. The first row that is not empty holds the names, as in delimited text;
+//! empty rows and columns are skipped. Cells become texts: numbers in the fewest digits, dates in ISO 8601, truth values as `true` and `false`.
+
+mod dates;
+mod sheet;
+mod xml;
+
+use crate::error::{Error, Result, hint, listed};
+use crate::files::Table;
+use crate::files::text::Format;
+use crate::host::{ARCHIVE_MAGIC, Archive};
+
+use super::grid::Texts;
+use super::kind::Kind;
+use sheet::Workbook;
+use xml::{Part, Xml};
+
+pub(crate) static KIND: Kind = Kind {
+    name: "an Excel workbook",
+    magic: ARCHIVE_MAGIC,
+    is: is_workbook,
+    options: &["header", "na", "sheet"],
+    read: Some(read),
+    open: None,
+};
+
+/// The part that names the sheets.
+pub(crate) const WORKBOOK: &str = "xl/workbook.xml";
+
+/// The part that says which sheet is in which part.
+const RELATIONS: &str = "xl/_rels/workbook.xml.rels";
+
+/// Whether an archive has the part that names the sheets, which only its end shows.
+fn is_workbook(bytes: &[u8]) -> bool {
+    let names = |bytes| Archive::open(bytes, "")?.names();
+    names(bytes).is_ok_and(|names| names.iter().any(|name| name == WORKBOOK))
+}
+
+fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
+    let mut parts = Parts { archive: Archive::open(bytes, source)?, source };
+    let names = parts.archive.names()?;
+    let (sheets, is_1904) = sheets(&parts.text(WORKBOOK)?);
+    let key = chosen(&sheets, source, format)?;
+    let place = place(&parts.text(RELATIONS)?, key);
+    let Some(place) = place.filter(|place| names.contains(place)) else {
+        return Err(Error::new(format!("{source}: is damaged: a sheet of the workbook is missing")));
+    };
+    let part = |end: &str| names.iter().find(|name| name.eq_ignore_ascii_case(end)).cloned();
+    let mut workbook = Workbook::new(is_1904);
+    if let Some(name) = part("xl/styles.xml") {
+        workbook.styles = dates::styles(&parts.text(&name)?);
+    }
+    if let Some(name) = part("xl/sharedStrings.xml") {
+        workbook.shared = shared(&parts.text(&name)?, &mut workbook.grid.texts);
+    }
+    let text = parts.text(&place)?;
+    workbook.read(&text, source, format)?;
+    workbook.grid.table(source, format)
+}
+
+/// The members of the archive.
+struct Parts<'a> {
+    archive: Archive<'a>,
+    source: &'a str,
+}
+
+impl Parts<'_> {
+    fn text(&mut self, name: &str) -> Result<String> {
+        let bytes = self.archive.unpack(name)?;
+        String::from_utf8(bytes).map_err(|_| Error::new(format!("{}: member {name} is not UTF-8 text", self.source)))
+    }
+}
+
+/// A sheet: its name, and the key of its part.
+type Sheet = (String, String);
+
+/// The sheets in their order, and whether days count from 1904.
+fn sheets(text: &str) -> (Vec<Sheet>, bool) {
+    let (mut sheets, mut is_1904) = (Vec::new(), false);
+    for part in Xml::new(text) {
+        match part {
+            Part::Start("sheet", of) => {
+                let sheet = of.get("name").zip(of.get("id"));
+                sheets.extend(sheet.map(|(name, id)| (name.into_owned(), id.into_owned())));
+            }
+            Part::Start("workbookPr", of) => {
+                is_1904 = of.get("date1904").is_some_and(|set| set == "1" || set == "true");
+            }
+            _ => {}
+        }
+    }
+    (sheets, is_1904)
+}
+
+/// The key of the sheet that `format` names, or of the first.
+fn chosen<'a>(sheets: &'a [Sheet], source: &str, format: &Format) -> Result<&'a str> {
+    let Some((_, first)) = sheets.first() else {
+        return Err(Error::new(format!("{source}: is a workbook without sheets")));
+    };
+    let Some(wanted) = &format.sheet else { return Ok(first) };
+    if let Some((_, id)) = sheets.iter().find(|(name, _)| name == wanted) {
+        return Ok(id);
+    }
+    let names: Vec<&str> = sheets.iter().map(|(name, _)| name.as_str()).collect();
+    let guess = hint(wanted, names.iter().copied());
+    Err(Error::new(format!("{source}: sheet \"{wanted}\" is not in it; it has {}{guess}", listed(&names))))
+}
+
+/// The member that holds the part with a key.
+fn place(text: &str, id: &str) -> Option<String> {
+    let target = Xml::new(text).find_map(|part| match part {
+        Part::Start("Relationship", of) if of.get("Id").is_some_and(|known| known == id) => of.get("Target"),
+        _ => None,
+    })?;
+    Some(target.strip_prefix('/').map_or_else(|| format!("xl/{target}"), str::to_owned))
+}
+
+/// The texts that cells share, in their order. Phonetic readings do not belong to them.
+fn shared(text: &str, texts: &mut Texts) -> Vec<u32> {
+    let (mut codes, mut out, mut is_text, mut is_reading) = (Vec::new(), String::new(), false, false);
+    for part in Xml::new(text) {
+        match part {
+            Part::Start("si", _) => out.clear(),
+            Part::End("si") => codes.push(texts.add(out.as_bytes())),
+            Part::Start("t", _) => is_text = true,
+            Part::End("t") => is_text = false,
+            Part::Start("rPh", _) => is_reading = true,
+            Part::End("rPh") => is_reading = false,
+            Part::Text(text) if is_text && !is_reading => out.push_str(&text),
+            _ => {}
+        }
+    }
+    codes
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

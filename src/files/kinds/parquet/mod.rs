@@ -1,0 +1,41 @@
+//! Reads a Parquet file as a table. Columns must not be nested. Pages may be compressed with snappy, gzip or zstd, in every encoding that
+//! programs write. Dates become texts of ISO 8601, truth values `true` and `false`, and decimal numbers keep their digits.
+//!
+//! Written here for its bounds: nothing is allocated because a header says so. The crate `parquet` would also be 1.8 MB of code.
+
+mod column;
+mod encoding;
+mod pages;
+mod schema;
+mod thrift;
+
+use super::kind::Kind;
+use super::memory::has_memory;
+use crate::error::{Error, Result};
+use crate::files::Table;
+use crate::files::text::Format;
+
+pub(crate) static KIND: Kind = Kind {
+    name: "a Parquet file",
+    magic: schema::MAGIC,
+    is: |_| true,
+    options: &["na"],
+    read: Some(read),
+    open: Some(|opened, _| opened.refused("is a Parquet file")),
+};
+
+fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
+    let footer = schema::Footer::read(bytes, source)?;
+    let cells = (footer.rows as u64).saturating_mul(footer.fields.len() as u64);
+    has_memory(cells, bytes.len() as u64).map_err(|what| Error::new(format!("{source}: {what}")))?;
+    let columns = (0..footer.fields.len()).map(|at| column::read(bytes, &footer, at, source, format));
+    Table::new(source, columns.collect::<Result<_>>()?)
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
+
+#[cfg(test)]
+#[path = "written_tests.rs"]
+mod written_tests;

@@ -1,0 +1,82 @@
+//! Judges bytes before they are parsed: what kind of file they begin, and whether their table fits in memory.
+
+use super::KINDS;
+use super::compressed::is_compressed;
+use super::kind::{Kind, START_BYTES};
+use super::memory::has_memory;
+use crate::files::FOREIGN;
+
+/// Kinds of file that are not read, besides [`FOREIGN`]: what each is and what to do.
+const OTHERS: [(&[u8], &str); 3] = [
+    (b"\xd0\xcf\x11\xe0", "is an Excel workbook (.xls); save it as .xlsx or CSV"),
+    (b"SQLite format 3\0", "is an SQLite database; export the table as CSV"),
+    (b"%PDF", "is a PDF; tables are read from CSV, JSON lines, Parquet, XLSX, NPY and NPZ"),
+];
+
+/// Errors if a file that begins with `bytes` cannot be a table, or not one that fits in memory.
+pub fn check_bytes(bytes: &[u8]) -> Result<(), String> {
+    check_kind(&bytes[..bytes.len().min(START_BYTES)])?;
+    check_memory(bytes)
+}
+
+fn check_kind(bytes: &[u8]) -> Result<(), String> {
+    if is_binary(bytes) {
+        return Ok(());
+    }
+    if let Some((_, what)) = FOREIGN.iter().chain(&OTHERS).find(|(magic, _)| bytes.starts_with(magic)) {
+        return Err((*what).to_owned());
+    }
+    match bytes.iter().position(|byte| *byte == 0) {
+        Some(at) => Err(format!(
+            "is not text: byte {at} is 0; tables are read from CSV, JSON lines, Parquet, XLSX, NPY and NPZ"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Errors if the columns of a text table need more memory than there is. Counts its separators, which are at least as many as its
+/// cells.
+fn check_memory(bytes: &[u8]) -> Result<(), String> {
+    if is_binary(bytes) {
+        return Ok(());
+    }
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b',' | b';' | b'\t');
+    has_memory(bytes.iter().filter(|byte| is_end(byte)).count() as u64, bytes.len() as u64)
+}
+
+/// Whether bytes are of a kind that is read and is not text.
+fn is_binary(bytes: &[u8]) -> bool {
+    let begins = |kind: &Kind| kind.read.is_some() && !kind.magic.is_empty() && bytes.starts_with(kind.magic);
+    is_compressed(bytes) || KINDS.iter().any(|kind| begins(kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_files_are_named() {
+        let cases: &[(&[u8], &str)] = &[
+            (b"a,b\n1,2\n", ""),
+            (b"", ""),
+            (b"{a},b\n1,2\n", ""),
+            (b"[1],[2]\n", ""),
+            (b"\x93NUMPY\0", ""),
+            (b"PK\x03\x04\0", ""),
+            (
+                b"a,b\n1,\0\n",
+                "is not text: byte 6 is 0; tables are read from CSV, JSON lines, Parquet, XLSX, NPY and NPZ",
+            ),
+            (b"{\"a\": 1}\n{\"a\": 2}\n", ""),
+            (b"PAR1\0", ""),
+            (b"\x1f\x8b\0", ""),
+            (b"\xd0\xcf\x11\xe0....", "is an Excel workbook (.xls); save it as .xlsx or CSV"),
+            (b"\x89HDF", "is an HDF5 file; save it as CSV or NPZ"),
+        ];
+        for (bytes, wanted) in cases {
+            let said = check_kind(bytes).err().unwrap_or_default();
+            assert_eq!(said, *wanted, "{}", String::from_utf8_lossy(bytes));
+        }
+        assert_eq!(check_bytes(b"a,b\n1,2\n"), Ok(()));
+    }
+}
