@@ -8,9 +8,7 @@ use meromorph::internal::kernels::matmul::Operand;
 use meromorph::internal::kernels::pointwise::IterationSpace;
 use meromorph::internal::kernels::{layer_norm, map, matmul, mlp, random, reduce, softmax};
 use meromorph::nn::{Activation, Layout, Spec};
-use meromorph::program::Program;
-use meromorph::program::ScalarOp;
-use meromorph::program::op;
+use meromorph::program::{Program, ScalarOp, op};
 
 /// Long enough for the resolution of the clock and to amortise the first submits.
 const SECONDS: f64 = 0.7;

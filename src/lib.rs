@@ -76,10 +76,9 @@ pub mod prelude {
     pub use crate::autograd::Var;
     pub use crate::device::{Device, Request};
     pub use crate::error::{Error, ErrorKind, Result};
-    pub use crate::files::Header;
-    pub use crate::files::Table;
     #[cfg(not(target_arch = "wasm32"))]
     pub use crate::files::read_table;
+    pub use crate::files::{Header, Table};
     pub use crate::loss::{Loss, PairLoss};
     pub use crate::model::{Batch, Initial, Model, Network, Parameters, Ready};
     pub use crate::nn::{Activation, Decoding, Head, Layer, Spec};

@@ -9,10 +9,7 @@ use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use meromorph::files::Format;
-use meromorph::files::open_rows;
-use meromorph::files::read_table;
-use meromorph::files::tensors;
+use meromorph::files::{Format, open_rows, read_table, tensors};
 use meromorph::internal::host;
 use meromorph::model::Model;
 use meromorph::train::{Checkpoint, Data, Examples, Trainer, TrainerConfig};

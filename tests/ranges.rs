@@ -6,12 +6,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use meromorph::Result;
-use meromorph::files::RowSource;
-use meromorph::files::open_rows;
 use meromorph::files::ranges::Generated;
 use meromorph::files::read_table;
 use meromorph::files::tensors::{self, Array, Data, Tensors};
 use meromorph::files::{Format, Header};
+use meromorph::files::{RowSource, open_rows};
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};

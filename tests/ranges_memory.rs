@@ -8,8 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use meromorph::Result;
-use meromorph::files::Header;
-use meromorph::files::open_rows;
+use meromorph::files::{Header, open_rows};
 
 struct Counting;
 

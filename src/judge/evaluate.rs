@@ -78,8 +78,7 @@ mod tests {
     use pollster::block_on;
 
     use super::*;
-    use crate::files::Header;
-    use crate::files::read_plain;
+    use crate::files::{Header, read_plain};
     use crate::judge::examined::{judged, linear};
 
     #[test]

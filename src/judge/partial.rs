@@ -8,8 +8,7 @@ use crate::device::Device;
 use crate::error::{Error, Result, hint, listed};
 use crate::files::{Column, Table};
 use crate::math::order::ascending_numbers;
-use crate::model::Model;
-use crate::model::{PredictOptions, Prediction};
+use crate::model::{Model, PredictOptions, Prediction};
 use crate::table::{Cycle, DateFeature, Feature, NumberFeature, Unknown};
 
 /// The mean prediction over a grid of one column.

@@ -8,8 +8,7 @@ use super::common::{self, Variant};
 use super::evidence::{case, within};
 use super::pointwise::TILE;
 use crate::device::{Bound, Call, Case, Cost, Dispatch, Expected, Kernel, View, groups};
-use crate::host;
-use crate::params;
+use crate::{host, params};
 
 /// The `random` kernel.
 pub static RANDOM: Kernel = Kernel {

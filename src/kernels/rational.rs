@@ -15,9 +15,8 @@ use pulp::{Simd, WithSimd};
 
 use super::common::{self, Variant};
 use crate::device::{Call, Cost, Dispatch, Kernel, SharedBody, View, groups};
-use crate::params;
-use crate::record;
 use crate::simd::{self, masked};
+use crate::{params, record};
 
 pub use cases::{cases, cases_of_gradient};
 use engine::{Table, fits, read, write};

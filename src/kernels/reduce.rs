@@ -7,9 +7,8 @@ use std::any::Any;
 use std::rc::Rc;
 use std::sync::Mutex;
 
-use super::common;
-use super::map;
 use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise, Registers, TILE};
+use super::{common, map};
 use crate::device::{Body, Call, Cost, Dispatch, EXCHANGE, Kernel, View, groups};
 use crate::params;
 use crate::program::Program;

@@ -9,8 +9,7 @@ use super::common;
 use crate::device::{Call, Cost, Dispatch, Kernel, View, groups};
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::params;
-use crate::record;
+use crate::{params, record};
 
 pub use cases::cases;
 pub use decoded::Decoded;

@@ -5,8 +5,7 @@ use std::rc::Rc;
 use super::{broadcast_to, sum_to};
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::Result;
-use crate::program::op;
-use crate::program::{Expr, Program};
+use crate::program::{Expr, Program, op};
 use crate::tensor::{Shape, Tensor};
 
 /// A program of scalar ops as an op.

@@ -4,8 +4,7 @@
 use crate::autograd::Var;
 use crate::device::{Cost, Device};
 use crate::error::Result;
-use crate::host;
-use crate::ops;
+use crate::{host, ops};
 
 /// Rates of a device.
 #[derive(Clone, Debug, PartialEq)]

@@ -27,8 +27,7 @@ use crate::error::{Error, Result};
 use crate::kernels::cast::{self, Conversion};
 use crate::kernels::masked::{Planes, plane_words};
 use crate::kernels::reduce::Join;
-use crate::program::Expr;
-use crate::program::expr;
+use crate::program::{Expr, expr};
 use crate::tensor::{DType, Shape, Tensor};
 use crate::{Device, ops};
 

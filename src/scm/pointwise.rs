@@ -1,8 +1,7 @@
 //! Masked ops by name: one scalar op each, broadcast. Each is ⊥ where an argument is ⊥ or not finite, and where the value is not a float.
 
 use super::{Masked, fused};
-use crate::program::Expr;
-use crate::program::op;
+use crate::program::{Expr, op};
 
 macro_rules! pointwise {
     ($($name:ident($($arg:ident),+) $row:ident $doc:literal;)+) => {$(

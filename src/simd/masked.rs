@@ -6,8 +6,7 @@
 )]
 #![allow(unsafe_code, reason = "lanes are addressed by pointer inside checked lengths")]
 
-use crate::simd::elementary;
-use crate::simd::{at_most, dispatch, load, store};
+use crate::simd::{at_most, dispatch, elementary, load, store};
 use pulp::{Simd, WithSimd};
 
 /// Elements per word of bits.

@@ -7,8 +7,7 @@ use crate::error::{Error, Result};
 use crate::files::text::cell::Odd;
 use crate::files::text::comma;
 use crate::files::{Cells, Column, Table};
-use crate::host;
-use crate::record;
+use crate::{host, record};
 
 /// What happens to a row with a cell that the model cannot use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,8 +6,7 @@ use super::levels::{MAX_LEVELS, Match, classes, count_levels, frequent_levels, l
 use super::prepare::{Preparation, Target};
 use super::target::{Quantity, Task};
 use crate::error::{Error, Result};
-use crate::files::DateOrder;
-use crate::files::{Column, Table};
+use crate::files::{Column, DateOrder, Table};
 use crate::host::number;
 use crate::math::measure::Measure;
 

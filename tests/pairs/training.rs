@@ -1,8 +1,7 @@
 //! Training of models with poles, its reports and its errors.
 
 use meromorph::Device;
-use meromorph::files::Header;
-use meromorph::files::read_table;
+use meromorph::files::{Header, read_table};
 use meromorph::loss::{Loss, PairLoss};
 use meromorph::model::{Model, Prediction};
 use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, Spec};

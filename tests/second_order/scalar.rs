@@ -1,8 +1,7 @@
 //! Second derivatives of every scalar op against second differences of its value in f64, which use none of its derivatives.
 
-use meromorph::program::Expr;
-use meromorph::program::ScalarOp;
 use meromorph::program::op::OPS;
+use meromorph::program::{Expr, ScalarOp};
 use meromorph::{Device, ops};
 
 use crate::{leaf, numbers, refs};

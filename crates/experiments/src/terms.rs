@@ -3,8 +3,7 @@
 
 use meromorph::autograd::Var;
 use meromorph::ops;
-use meromorph::program::Expr;
-use meromorph::program::expr;
+use meromorph::program::{Expr, expr};
 use meromorph::tensor::Tensor;
 
 /// Added to norms and scales so that they stay above 0.

@@ -7,8 +7,7 @@ use crate::kernels::map::{MAP, dispatch};
 use crate::kernels::oracle;
 use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
 use crate::math::special;
-use crate::program::{Expr, Program};
-use crate::program::{ScalarOp, expr, op};
+use crate::program::{Expr, Program, ScalarOp, expr, op};
 
 /// All cases.
 pub fn cases() -> Vec<Case> {

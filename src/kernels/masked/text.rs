@@ -3,8 +3,7 @@
 use super::{Planes, Total};
 use crate::device::Body;
 use crate::kernels::pointwise::Access;
-use crate::program::Instruction;
-use crate::program::ScalarOp;
+use crate::program::{Instruction, ScalarOp};
 
 impl Body for Total {
     fn wgsl(&self) -> String {

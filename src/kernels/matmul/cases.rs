@@ -2,10 +2,9 @@
 
 use crate::device::{Bound, Case, Dispatch, Expected, Tiles, View};
 use crate::kernels::evidence::{Numbers, case, device, scratch, within, words};
-use crate::kernels::halves;
-use crate::kernels::map;
 use crate::kernels::matmul::{self, Operand, dispatch};
 use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
+use crate::kernels::{halves, map};
 use crate::program::{Curve, Program, expr};
 use std::sync::Arc;
 

@@ -5,8 +5,7 @@ use super::rule::{GradientBounds, Rule};
 use super::sizes::LINE_WORDS;
 use crate::device::Body;
 use crate::kernels::common;
-use crate::program::Instruction;
-use crate::program::wgsl_constant;
+use crate::program::{Instruction, wgsl_constant};
 
 impl Body for Rule {
     fn sizes(&self, _params: &[u32]) -> &'static [&'static str] {

@@ -5,8 +5,7 @@ use crate::kernels::evidence::{Numbers, case, scratch, within, words};
 use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS, natural};
 use crate::kernels::reduce::{Join, REDUCE, dispatch};
 use crate::kernels::{map, oracle};
-use crate::program::Program;
-use crate::program::{expr, op};
+use crate::program::{Program, expr, op};
 
 /// All cases.
 pub fn cases() -> Vec<Case> {

@@ -1,11 +1,10 @@
 //! Names that options accept, each with one line about it.
 
 use crate::error::{Result, unknown_name};
-use crate::host;
-use crate::loss;
 use crate::nn::activation;
 use crate::optim::{self, Schedule, ScheduleShape};
 use crate::train::Term;
+use crate::{host, loss};
 
 pub(crate) fn tasks() -> Vec<(&'static str, &'static str)> {
     vec![("regression", "A number"), ("classification", "One of several classes")]

@@ -3,10 +3,9 @@
 //! forms.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::mem;
 use std::ops::{Add, Div, Mul, Sub};
 use std::sync::Arc;
+use std::{fmt, mem};
 
 use super::monomial::{Values, Variable, value_of};
 use super::polynomial::Polynomial;

@@ -6,8 +6,7 @@ use clap::Args;
 
 use crate::terminal::progress::Progress;
 use crate::{Answer, Failure};
-use meromorph::files::{Format, Header, Table};
-use meromorph::files::{check_bytes, read_table, unpack};
+use meromorph::files::{Format, Header, Table, check_bytes, read_table, unpack};
 use meromorph::internal::host;
 use meromorph::options::names;
 use meromorph::{Error, Result};

@@ -1,10 +1,8 @@
 //! The columns that `mero predict` writes.
 
 use meromorph::Result;
-use meromorph::files::csv;
-use meromorph::files::csv::Values;
-use meromorph::files::is_text;
-use meromorph::files::{Format, Table};
+use meromorph::files::csv::{self, Values};
+use meromorph::files::{Format, Table, is_text};
 use meromorph::loss::Link;
 use meromorph::model::{Model, Prediction};
 

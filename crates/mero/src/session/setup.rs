@@ -10,8 +10,7 @@ use super::tensorboard::TensorBoard;
 use meromorph::Device;
 use meromorph::files::Table;
 use meromorph::report::counted;
-use meromorph::run::Origin;
-use meromorph::run::{HeldRows, Run};
+use meromorph::run::{HeldRows, Origin, Run};
 
 /// The parts of a run other than its trainer.
 pub(crate) struct Session {

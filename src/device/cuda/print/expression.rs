@@ -1,9 +1,8 @@
 //! Expressions. A pointer is printed as the place it points to, so that a load is its text and a store an assignment to it.
 
-use naga::BinaryOperator as Op;
 use naga::{
-    AddressSpace, ArraySize, Expression, Handle, Literal, Scalar, ScalarKind, SwizzleComponent, TypeInner,
-    UnaryOperator, VectorSize,
+    AddressSpace, ArraySize, BinaryOperator as Op, Expression, Handle, Literal, Scalar, ScalarKind, SwizzleComponent,
+    TypeInner, UnaryOperator, VectorSize,
 };
 
 use super::body::Body;

@@ -12,8 +12,7 @@ use crate::kernels::mlp::loss::Sums;
 use crate::kernels::mlp::shape::PAD;
 use crate::kernels::rational::{Basis, MAX_DEGREE};
 use crate::simd::elementary::{InMemory, softplus};
-use crate::simd::vector;
-use crate::simd::{fma, fnma};
+use crate::simd::{fma, fnma, vector};
 use pulp::{Simd, WithSimd};
 
 /// Words of the table for a tile of `tile` samples.

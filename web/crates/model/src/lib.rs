@@ -11,8 +11,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use meromorph::Device;
 use meromorph::error::{Error, Result, listed};
-use meromorph::files::Format;
-use meromorph::files::Table;
+use meromorph::files::{Format, Table};
 use meromorph::loss::Link;
 use meromorph::model::{Noted, PredictOptions, Prediction, Ready};
 use meromorph::nn::Layout;

@@ -4,8 +4,7 @@ use js_sys::Array;
 use wasm_bindgen::JsValue;
 
 use meromorph::error::{Error, Result, listed};
-use meromorph::files::Format;
-use meromorph::files::{Column, Table};
+use meromorph::files::{Column, Format, Table};
 use meromorph::table::Preparation;
 use meromorph_web_values::{numbers, show};
 

@@ -5,8 +5,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::{get, wanted_numbers};
 use meromorph::error::Result;
-use meromorph::files::Format;
-use meromorph::files::{Table, read_plain};
+use meromorph::files::{Format, Table, read_plain};
 use meromorph::table::Preparation;
 
 /// A table's bytes, or a table of numbers, or numbers in the order of the model's columns.
