@@ -100,8 +100,8 @@ fn recorded(origin: &Origin) -> Origin {
 
 /// The last part of a path, or the whole of what ends in no name.
 fn file_name(path: &str) -> String {
-    let parts = path.split(['/', std::path::MAIN_SEPARATOR]).filter(|part| !part.is_empty() && *part != ".");
-    parts.last().filter(|part| *part != "..").unwrap_or(path).to_owned()
+    let mut parts = path.split(['/', std::path::MAIN_SEPARATOR]).filter(|part| !part.is_empty() && *part != ".");
+    parts.next_back().filter(|part| *part != "..").unwrap_or(path).to_owned()
 }
 
 #[cfg(test)]
