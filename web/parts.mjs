@@ -7,7 +7,7 @@ const PLAIN = "+simd128";
 const RELAXED = "+simd128,+relaxed-simd";
 
 /** Budgets in bytes. */
-const MAIN = { gzip: 534_500, brotli: 432_500 };
+const MAIN = { gzip: 545_000, brotli: 441_000 };
 
 /**
  * `name` chooses a part on the command line, `folder` is where it is built, `file` its name in `dist` if it is published as a file, `crate` the folder of
