@@ -18,7 +18,7 @@ export const PARTS = [
   { name: "relaxed", folder: "pkg/relaxed", file: "meromorph.relaxed.wasm", crate: "core", instructions: RELAXED, isOptimised: true, budget: MAIN },
   { name: "portable", folder: "pkg/portable", crate: "portable", instructions: PLAIN, isOptimised: true, budget: { gzip: 321_500, brotli: 261_000 } },
   { name: "onnx", folder: "pkg/onnx", crate: "onnx", instructions: PLAIN, isOptimised: true, budget: { gzip: 127_000, brotli: 104_000 } },
-  { name: "fit", folder: "pkg/fit", crate: "fit", instructions: PLAIN, isOptimised: true, budget: { gzip: 271_500, brotli: 223_500 } },
+  { name: "fit", folder: "pkg/fit", crate: "fit", instructions: PLAIN, isOptimised: true, budget: { gzip: 273_500, brotli: 224_000 } },
   { name: "fit-webgpu", folder: "pkg/fit-webgpu", crate: "fit-webgpu", instructions: PLAIN, isOptimised: true, budget: { gzip: 358_500, brotli: 294_000 } },
   { name: "evidence", folder: "pkg/evidence", crate: "evidence", instructions: PLAIN, isOptimised: false },
   { name: "evidence-relaxed", folder: "pkg/evidence/relaxed", crate: "evidence", instructions: RELAXED, isOptimised: false },

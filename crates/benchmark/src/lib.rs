@@ -5,7 +5,7 @@
 //! measurements is written as JSON, CSV and Markdown, and compared with a saved one ([`Report::against`]).
 //!
 //! ```
-//! use meromorph::benchmark::{Benchmark, Report, Work};
+//! use meromorph_benchmark::{Benchmark, Report, Work};
 //!
 //! let values = vec![1.0_f32; 10_000];
 //! let benchmark = Benchmark::new("sum").work(Work { elements: 10_000, bytes: 40_000, ..Work::default() });

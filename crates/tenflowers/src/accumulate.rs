@@ -11,7 +11,7 @@ use meromorph::ops;
 /// (`accumulate`).
 ///
 /// ```
-/// use meromorph::guide::{GradientAccumulator, GradientTape};
+/// use meromorph_tenflowers::{GradientAccumulator, GradientTape};
 /// use meromorph::prelude::*;
 ///
 /// let tape = GradientTape::new();

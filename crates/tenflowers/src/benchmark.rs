@@ -36,7 +36,7 @@ pub struct BenchmarkResult {
 /// Times code.
 ///
 /// ```
-/// use meromorph::guide::{BenchmarkConfig, PerformanceBenchmark};
+/// use meromorph_tenflowers::{BenchmarkConfig, PerformanceBenchmark};
 ///
 /// let mut benchmark = PerformanceBenchmark::new(BenchmarkConfig { iterations: 20, ..BenchmarkConfig::default() });
 /// benchmark.start_benchmark("forward_pass");

@@ -23,7 +23,7 @@ pub enum CheckpointStrategy {
 /// [`Passes::recompute`](meromorph::device::Passes).
 ///
 /// ```
-/// use meromorph::guide::{ActivationCheckpointPolicy, CheckpointStrategy};
+/// use meromorph_tenflowers::{ActivationCheckpointPolicy, CheckpointStrategy};
 /// use meromorph::prelude::*;
 ///
 /// let block = ActivationCheckpointPolicy::default().with_strategy(CheckpointStrategy::Block).with_interval(3);

@@ -13,7 +13,7 @@ const LEAST: f32 = 1e-30;
 /// is not finite makes them NaN. Errors if `most` is not a positive number, or if there is no gradient.
 ///
 /// ```
-/// use meromorph::guide::{GradientTape, clip_by_global_norm};
+/// use meromorph_tenflowers::{GradientTape, clip_by_global_norm};
 /// use meromorph::prelude::*;
 ///
 /// let tape = GradientTape::new();

@@ -47,7 +47,7 @@ impl Default for CompressionConfig {
 /// Compresses gradients by name.
 ///
 /// ```
-/// use meromorph::guide::{CompressionConfig, CompressionMethod, GradientCompressor, GradientTape};
+/// use meromorph_tenflowers::{CompressionConfig, CompressionMethod, GradientCompressor, GradientTape};
 /// use meromorph::prelude::*;
 ///
 /// let config = CompressionConfig { method: CompressionMethod::TopK { k: 50 }, ..CompressionConfig::default() };

@@ -10,7 +10,7 @@ use meromorph::train::{GradientIssue, TensorGradient};
 /// Looks for gradients that vanish, explode, are zero or no numbers.
 ///
 /// ```
-/// use meromorph::guide::{GradientFlowVisualizer, GradientTape};
+/// use meromorph_tenflowers::{GradientFlowVisualizer, GradientTape};
 /// use meromorph::prelude::*;
 ///
 /// let tape = GradientTape::new();

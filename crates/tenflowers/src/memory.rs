@@ -10,7 +10,7 @@ const MB: f64 = (1 << 20) as f64;
 /// Follows the memory of a device between checkpoints.
 ///
 /// ```
-/// use meromorph::guide::GradientMemoryProfiler;
+/// use meromorph_tenflowers::GradientMemoryProfiler;
 /// use meromorph::prelude::*;
 ///
 /// let device = Device::cpu(1);

@@ -85,7 +85,7 @@ impl AMPConfig {
 /// The state of a loss scale.
 ///
 /// ```
-/// use meromorph::guide::{AMPConfig, AMPPolicy, GradientTape};
+/// use meromorph_tenflowers::{AMPConfig, AMPPolicy, GradientTape};
 /// use meromorph::prelude::*;
 ///
 /// let config = AMPConfig { enabled: true, initial_scale: 1024.0, growth_interval: 1, ..AMPConfig::default() };

@@ -8,7 +8,7 @@ use meromorph::ops;
 /// H v of the sum of a loss, in the shape of x.
 ///
 /// ```
-/// use meromorph::guide::{GradientTape, compute_hessian_diagonal, hessian_vector_product};
+/// use meromorph_tenflowers::{GradientTape, compute_hessian_diagonal, hessian_vector_product};
 /// use meromorph::prelude::*;
 ///
 /// let tape = GradientTape::new();

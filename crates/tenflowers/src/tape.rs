@@ -11,7 +11,7 @@ use meromorph::tensor::Tensor;
 /// Tracks values on a device. Ops on constants are not recorded, and what nothing refers to is freed, so a tape needs no clearing.
 ///
 /// ```
-/// use meromorph::guide::GradientTape;
+/// use meromorph_tenflowers::GradientTape;
 /// use meromorph::prelude::*;
 ///
 /// let tape = GradientTape::new();

@@ -4,7 +4,7 @@
 //! The theory is that of He et al., PNAS 121 (2024) e2401162121; parameters, files and names of keys follow the program homodyne.
 //!
 //! ```
-//! use meromorph::xpcs::{Fitting, Flow, Model, Synthetic};
+//! use meromorph_xpcs::{Fitting, Flow, Model, Synthetic};
 //! let made = Synthetic { phi: vec![0.0, 45.0], times: 40, dt: 0.5, ..Synthetic::new(Model::new(Flow::Static)) };
 //! let experiment = made.experiment()?;
 //! let outcome = Fitting::new(made.model).solve(&experiment)?;
