@@ -10,7 +10,8 @@ pub use meromorph_web_core::*;
 
 use meromorph::Device;
 use meromorph::device::Request;
-use meromorph::internal::host::{DOUBLES, SINGLES, fused, fused_negated, number, vectorize};
+use meromorph::internal::host::fused_exact::{fused, fused_negated};
+use meromorph::internal::host::{DOUBLES, SINGLES, number, vectorize};
 use meromorph::internal::kernels::ALL;
 use meromorph::internal::kernels::check::{check_all, differing};
 use meromorph::internal::kernels::random::threefry;
