@@ -2,7 +2,7 @@
 random bits, ordinary numbers, results near the largest float), masks compared exactly, values within a bound. Prints a table of what
 differs and why; a difference without a reason fails.
 
-usage: parity.py COMMAND_THAT_RUNS_OUR_HALF...   (`cargo test ... --test parity -- --ignored`)
+usage: parity.py COMMAND_THAT_RUNS_OUR_HALF...   (`cargo test ... --test engine parity -- --ignored`)
 """
 import os
 import pathlib

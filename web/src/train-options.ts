@@ -1,5 +1,5 @@
 // The options of a training run. Generated from src/run/options/table.rs by
-// `MERO_WRITE=1 cargo test --test generated`: do not edit.
+// `MERO_WRITE=1 cargo test --test engine generated`: do not edit.
 
 /** Options of a training run that the engine reads. */
 export interface EngineOptions {

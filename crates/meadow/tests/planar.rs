@@ -1,6 +1,6 @@
 //! Masked complex tensors compared with the scalar type, on random numbers and special patterns, on every device.
 
-#[path = "../../../tests/devices/mod.rs"]
+#[path = "../../../tests/engine/devices.rs"]
 mod devices;
 
 use devices::devices;

@@ -61,7 +61,7 @@ impl Pipelines {
         let source_of = wgpu::ShaderSource::Wgsl(source.as_str().into());
         let described = wgpu::ShaderModuleDescriptor { label: Some(name), source: source_of };
         #[allow(unsafe_code, reason = "wgpu marks modules without checks as unsafe")]
-        // SAFETY: kernels are ours. `tests/cuda` runs the cases of each and aborts at an index outside an array, of storage or of the workgroup. It
+        // SAFETY: kernels are ours. `tests/engine/cuda` runs the cases of each and aborts at an index outside an array, of storage or of the workgroup. It
         // cannot run those of cooperative matrices, whose indices into arrays of the workgroup follow from constants. Drivers guard buffers.
         let module = unsafe { device.create_shader_module_trusted(described, self.checks) };
         let layout = self.layout(device, counts);

@@ -101,8 +101,8 @@ fn part(claims: &[Claim], device: &Device) -> String {
         let met = if claim.is_met { "met" } else { "**not met**" };
         text += &format!("| {} | {} | {} | {met} |\n", claim.what, claim.how, claim.figure);
     }
-    text + "\nOther lines of the guide are asserted by tests: products with Hessians (`cargo test --test second_order`), optimisers against torch \
-            (`--test optimizers`, `--lib optim`), what is sent and left out (`--test compression`), equal bits on every device (`--test recompute`).\n"
+    text + "\nOther lines of the guide are asserted by tests: products with Hessians (`cargo test --test engine second_order`), optimisers against torch \
+            (`optimizers`, `--lib optim`), what is sent and left out (`compression`), equal bits on every device (`recompute`).\n"
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! gradients and memory (`gradients.rs`), where time goes (`profile.rs`), tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`), curve fits (`fits.rs`),
 //! also within the limit of a control group (`memory.rs`), two-time correlations (`xpcs.rs`).
 
-#[path = "../../../../tests/devices/mod.rs"]
+#[path = "../../../../tests/engine/devices.rs"]
 mod all_devices;
 mod devices;
 mod earlier;
@@ -16,7 +16,7 @@ mod gradients;
 mod judging;
 mod manners;
 mod memory;
-#[path = "../../../../tests/noise/mod.rs"]
+#[path = "../../../../tests/engine/noise.rs"]
 mod noise;
 mod portable;
 mod predictions;

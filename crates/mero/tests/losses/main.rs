@@ -1,12 +1,12 @@
 //! Losses: values and gradients against the formulas of torch in f64, runs whose answer is known, from arrays and from tables.
 
-#[path = "../../../../tests/devices/mod.rs"]
+#[path = "../../../../tests/engine/devices.rs"]
 mod devices;
 #[path = "../command/folder.rs"]
 mod folder;
 mod gaussian;
 mod kl;
-#[path = "../../../../tests/noise/mod.rs"]
+#[path = "../../../../tests/engine/noise.rs"]
 mod noise;
 mod poisson;
 

@@ -1,0 +1,49 @@
+//! Files that are written from tables in the source. `MERO_WRITE=1 cargo test --test engine generated` writes them anew.
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::fs;
+
+use meromorph::options::{Naming, markdown, typescript};
+use meromorph::run::{OPTIONS, READING};
+
+/// Compares a file with what it should hold, or writes it.
+fn check(path: &str, wanted: &str) {
+    let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("MERO_WRITE").is_some() {
+        fs::write(&path, wanted).unwrap();
+        return;
+    }
+    let got = fs::read_to_string(&path).unwrap();
+    let line = got.lines().zip(wanted.lines()).position(|(got, wanted)| got != wanted);
+    let line = line.map_or_else(|| "its length".to_owned(), |at| format!("line {}", at + 1));
+    assert!(got == wanted, "{path} differs at {line}; run MERO_WRITE=1 cargo test --test engine generated");
+}
+
+/// Replaces what stands between the two marks in a file.
+fn check_between(path: &str, wanted: &str) {
+    let text = fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let (start, end) = ("<!-- options of train: generated -->\n", "<!-- end of generated -->");
+    let (before, rest) = text.split_once(start).unwrap_or_else(|| panic!("{path} has no {start}"));
+    let (_, after) = rest.split_once(end).unwrap_or_else(|| panic!("{path} has no {end}"));
+    check(path, &format!("{before}{start}{wanted}\n{end}{after}"));
+}
+
+#[test]
+fn readmes_list_every_option() {
+    check_between("README.md", &markdown(&OPTIONS, Naming::Command));
+    let both = [markdown(&OPTIONS, Naming::JavaScript), markdown(&READING, Naming::JavaScript)];
+    check_between("web/README.md", &both.join("\n"));
+}
+
+#[test]
+fn typescript_types_have_every_option() {
+    let head = "// The options of a training run. Generated from src/run/options/table.rs by\n// `MERO_WRITE=1 cargo test --test engine generated`: do not edit.\n";
+    let (fields, reading) = (typescript(&OPTIONS), typescript(&READING));
+    check(
+        "web/src/train-options.ts",
+        &format!(
+            "{head}\n/** Options of a training run that the engine reads. */\nexport interface EngineOptions {{\n{fields}}}\n\n\
+             /** How a table of text is written. */\nexport interface ReadingOptions {{\n{reading}}}\n"
+        ),
+    );
+}

@@ -1,0 +1,36 @@
+//! The suites of the engine, as one program: linking the engine takes longer than most of them. One suite: `cargo test --release --test engine heads`.
+
+mod compression;
+mod cuda;
+mod devices;
+mod fit_devices;
+mod fits;
+mod fivedreg;
+mod formulas;
+mod generated;
+mod gradients;
+mod halves;
+mod heads;
+mod in_place;
+mod kernels;
+mod masked_operators;
+mod minimise;
+mod mixed_precision;
+mod networks;
+mod noise;
+mod normal;
+mod optimizers;
+mod pairs;
+mod parity;
+mod plans;
+mod precision;
+mod profile;
+mod ranges;
+mod recompute;
+mod rows;
+mod run_logic;
+mod scm;
+mod second_order;
+mod shaders;
+mod training;
+mod updates;
