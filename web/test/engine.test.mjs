@@ -54,6 +54,9 @@ function train(device, text, options) {
   }, [device, text, options]);
 }
 
+/** The numbers in a model file, without the header, which holds the options of the run. */
+const numbers = (file) => file.slice(8 + Number(Buffer.from(file).readBigUInt64LE()));
+
 /** Whether each value is within `bound` times its size, or times `floor` if it is smaller. */
 function near(got, wanted, bound, what, floor = 0) {
   assert.equal(got.length, wanted.length, what);
@@ -108,7 +111,7 @@ test("results that are computed again have the same bits, and 16 bits train as w
   for (const device of DEVICES) {
     const run = (options) => train(device, tables.smooth[0], { target: "y", epochs: 3, seed: 7, step: "recorded", ...options });
     const [plain, again, half] = [await run({}), await run({ recompute: "2" }), await run({ precision: "f16", clipNorm: 1 })];
-    assert.deepEqual(again.file, plain.file, `${device}: recomputation`);
+    assert.deepEqual(numbers(again.file), numbers(plain.file), `${device}: recomputation`);
     const losses = [plain, half].map(({ events }) => events.filter(({ event }) => event === "epoch").at(-1));
     assert.equal(losses[0].gradients, null);
     assert.ok(Math.abs(losses[1].trainLoss / losses[0].trainLoss - 1) < 0.2, `${device}: ${losses.map((loss) => loss.trainLoss)}`);
