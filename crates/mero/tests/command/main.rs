@@ -4,6 +4,7 @@
 
 #[path = "../../../../tests/engine/devices.rs"]
 mod all_devices;
+mod cases;
 mod devices;
 mod earlier;
 mod experiment;

@@ -1,0 +1,1 @@
+//! How cells are written: numbers, dates, truth values, words for missing ones.

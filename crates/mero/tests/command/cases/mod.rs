@@ -1,0 +1,5 @@
+//! Files and commands that people reported to go wrong, with the right answer worked out by hand. Their files are in `tests/cases`.
+
+mod cells;
+mod structure;
+mod targets;

@@ -1,0 +1,1 @@
+//! How files are laid out: headers, footers, separators, sheets, nested fields, kinds of file.
