@@ -22,6 +22,7 @@ record! { Spec { inputs, layers } }
 
 /// One layer.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Layer {
     /// y = W x + b.
     Linear {
