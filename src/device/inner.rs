@@ -43,7 +43,11 @@ impl Inner {
                 }
             };
             let info = backend.info();
-            let owner = Rc::from(if info.name.is_empty() { info.device.into() } else { format!("{} ({})", info.device, info.name) });
+            let owner = Rc::from(if info.name.is_empty() {
+                info.device.into()
+            } else {
+                format!("{} ({})", info.device, info.name)
+            });
             Self {
                 backend,
                 owner,

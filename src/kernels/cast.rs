@@ -155,7 +155,20 @@ fn convert(form: Conversion, a: &[u32], out: &mut [u32]) {
 pub fn cases() -> Vec<Case> {
     let (nan, inf) = (f32::NAN, f32::INFINITY);
     let edges = [
-        0.0, 0.99, 1.5, -0.5, -7.0, 16_777_217.0, 4_294_967_040.0, 4_294_967_296.0, 1e30, -1e30, 65_504.5, nan, -nan, inf,
+        0.0,
+        0.99,
+        1.5,
+        -0.5,
+        -7.0,
+        16_777_217.0,
+        4_294_967_040.0,
+        4_294_967_296.0,
+        1e30,
+        -1e30,
+        65_504.5,
+        nan,
+        -nan,
+        inf,
         -inf,
     ];
     // Infinities and NaN stay what they are; other numbers are clamped.

@@ -129,7 +129,11 @@ fn picked(shape: [u32; 2], limit: u32) -> Case {
     let index = numbers.indices(rows as usize, limit);
     let word = |(r, &c): (usize, &u32)| if c < columns { a[r * columns as usize + c as usize] } else { OUTSIDE };
     let expected = vec![Expected::Words(index.iter().enumerate().map(word).collect())];
-    case(format!("one of each of {rows} x {columns}, indices below {limit}"), Bound::Exact, vec![a, index], expected, |inputs, out| {
-        pick(shape, inputs[0].clone(), inputs[1].clone(), out[0].clone())
-    })
+    case(
+        format!("one of each of {rows} x {columns}, indices below {limit}"),
+        Bound::Exact,
+        vec![a, index],
+        expected,
+        |inputs, out| pick(shape, inputs[0].clone(), inputs[1].clone(), out[0].clone()),
+    )
 }

@@ -179,7 +179,7 @@ ops! {
     /// 1/√x
     RSQRT rsqrt(x) = inverse_square_root(x); y => [-0.5 * y / x] in masked::RSQRT;
     /// a to the power b, NaN for a < 0 unless b is an integer. At b = 0 the slope by a is 0, and changes with b by 1 / a
-    POW pow(a, b) = power(a, b); y => [select(b, b * pow(a, b - 1.0), b * gt(a, 0.0) / max(a, 1e-18)), y * ln(select(gt(a, 0.0), a, 1.0))] in masked::POW;
+    POW pow(a, b) = power(a, b); y => [select(b, b * pow(select(b, a, 1.0), b - 1.0), b * gt(a, 0.0) / max(a, 1e-18)), y * ln(select(gt(a, 0.0), a, 1.0))] in masked::POW;
     /// Largest integer not above x
     FLOOR floor(x) = floor(x); y => [0.0] in masked::FLOOR;
     /// Smallest integer not below x

@@ -154,7 +154,8 @@ impl Saved {
             }));
             launches += usize::from(results.len() > before);
         }
-        let words_at = |at: usize| passed.iter().filter(|passed: &&Passed| passed.crosses(at)).map(|passed| passed.words).sum();
+        let words_at =
+            |at: usize| passed.iter().filter(|passed: &&Passed| passed.crosses(at)).map(|passed| passed.words).sum();
         let crossing_words = (0..=turn).map(words_at).collect();
         Self { turn, end, uses, writers, passed, crossing_words, results, launches }
     }
@@ -195,7 +196,10 @@ impl Saved {
         let is_chosen = |result: &&SavedResult| {
             drops(&recording.labels[result.command], self.cost_of_again(recording, result.command))
         };
-        Selection { dropped: self.results.iter().filter(is_chosen).map(|result| result.slot).collect(), kept: Vec::new() }
+        Selection {
+            dropped: self.results.iter().filter(is_chosen).map(|result| result.slot).collect(),
+            kept: Vec::new(),
+        }
     }
 
     /// The cost of a launch and of those before it that run again for it because their results are not saved, as where a result is packed.

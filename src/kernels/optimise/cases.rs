@@ -88,7 +88,8 @@ pub fn cases() -> Vec<Case> {
     }
     // Finite gradients whose norm is above every number, or above 2^126, whose reciprocal a device may take for 0. The factor is a normal number: a
     // device may take others for 0.
-    for (limit, scale) in [(Limit::Norm(1e3), 3e38), (Limit::Tensor(1e3), 3e38), (Limit::Norm(1e3), 4e37), (Limit::Norm(2.0), 1e19)]
+    for (limit, scale) in
+        [(Limit::Norm(1e3), 3e38), (Limit::Tensor(1e3), 3e38), (Limit::Norm(1e3), 4e37), (Limit::Norm(2.0), 1e19)]
     {
         let bounds = GradientBounds { limit, ..GradientBounds::default() };
         let is_grouped = limit.is_by_tensor();

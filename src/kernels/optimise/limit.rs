@@ -269,7 +269,10 @@ mod tests {
     fn factors_are_right_on_both_sides_of_where_sizes_are_made_smaller() {
         for largest in [1.0_f32, 4e18, 5e18, 1e30, 1e38, 3e38] {
             let factor = Norm { largest, root: 1.5 }.factor_to(12.0);
-            assert!((f64::from(factor) * f64::from(largest) * 1.5 / 12.0 - 1.0).abs() < 1e-6, "{largest:e}: {factor:e}");
+            assert!(
+                (f64::from(factor) * f64::from(largest) * 1.5 / 12.0 - 1.0).abs() < 1e-6,
+                "{largest:e}: {factor:e}"
+            );
         }
     }
 

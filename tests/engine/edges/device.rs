@@ -21,11 +21,16 @@ fn tensors_of_two_devices_are_refused_with_both_names() {
             ("map", &|| ops::fused(&[&x, &x, &x, &x, &x, &x, &x, &x, &y], |v| v[0] + v[8])),
         ];
         let another = if other.title() == own.title() { "another " } else { "" };
-        let both = format!("got tensors of two devices, {} and {another}{}: expected tensors of one device", own.title(), other.title());
+        let both = format!(
+            "got tensors of two devices, {} and {another}{}: expected tensors of one device",
+            own.title(),
+            other.title()
+        );
         for (name, work) in works {
             assert_eq!(panic_of(|| drop(work())), format!("{name}: {both}"));
         }
-        let [a, b] = [&own, &other].map(|device| scm::Masked::from(&Var::constant(Tensor::from_f32(device, [1], &[1.0]).expect("values"))));
+        let [a, b] = [&own, &other]
+            .map(|device| scm::Masked::from(&Var::constant(Tensor::from_f32(device, [1], &[1.0]).expect("values"))));
         assert!(panic_of(|| drop(scm::add(&a, &b))).contains("got tensors of two devices"));
         // The device goes on.
         assert_eq!(super::read(&(&x + &x)), [2.0; 4]);

@@ -31,7 +31,10 @@ fn derivatives_of_wide_programs_are_numbers() {
                 let turns = f64::from(order as u32) * std::f64::consts::FRAC_PI_2;
                 let expected = rate.powi(order as i32) * (rate * f64::from(values[0]) + turns).sin();
                 let name = device.info().device;
-                assert!((got - expected).abs() < 2e-5 * (1.0 + expected.abs()), "{name}: {count}, {order}: {got}, {expected}");
+                assert!(
+                    (got - expected).abs() < 2e-5 * (1.0 + expected.abs()),
+                    "{name}: {count}, {order}: {got}, {expected}"
+                );
             }
         }
     }
@@ -55,7 +58,9 @@ fn a_unary_op_has_derivatives_of_high_order() {
 #[test]
 fn wide_programs_broadcast_like_others() {
     for device in devices(&[1]) {
-        let wide: Vec<Var> = (0..9).map(|k| leaf(&device, if k == 4 { &[2, 1] } else { &[1, 3] }, &vec![k as f32; if k == 4 { 2 } else { 3 }])).collect();
+        let wide: Vec<Var> = (0..9)
+            .map(|k| leaf(&device, if k == 4 { &[2, 1] } else { &[1, 3] }, &vec![k as f32; if k == 4 { 2 } else { 3 }]))
+            .collect();
         let views: Vec<&Var> = wide.iter().collect();
         let y = ops::fused(&views, |v| 2.0 * v[0] - v[1] * v[2] + v[5] + v[6] + v[7] * 0.5 + v[8]);
         assert_eq!(y.shape().sizes(), [2, 3]);
