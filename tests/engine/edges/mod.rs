@@ -1,9 +1,11 @@
 //! What ops do outside the ordinary: with NaN and infinities, with indices out of range, with tensors of two devices, with many inputs. Every value is
 //! worked out by hand and the same on every device.
 
+mod capture;
 mod device;
 mod indices;
 mod special;
+mod turns;
 mod wide;
 
 use meromorph::Device;
