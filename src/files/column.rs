@@ -41,6 +41,11 @@ impl Column {
         self.reading.as_ref()?.texts.as_ref()
     }
 
+    /// Whether it is a column of numbers that are all of percent.
+    pub(crate) fn is_percent(&self) -> bool {
+        self.reading.as_ref().is_some_and(|reading| reading.is_percent)
+    }
+
     /// What a text of the column means among numbers.
     pub(crate) fn number_in(&self, text: &str) -> Odd {
         let format = self.reading.as_ref().and_then(|reading| reading.format.clone()).unwrap_or_default();

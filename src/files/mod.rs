@@ -18,11 +18,11 @@ pub(crate) mod text;
 pub use cells::{Cells, MISSING_CODE, number_text};
 pub use column::Column;
 #[cfg(not(target_arch = "wasm32"))]
-pub use kinds::{check_bytes, is_text, open_rows, ranges, read_table, unpack};
+pub use kinds::{ReadLike, check_bytes, is_text, open_rows, ranges, read_table, read_table_like, unpack};
 pub use moment::DateOrder;
 pub use rows::RowSource;
 pub use table::Table;
-pub use text::{Format, Header, Warning, csv};
+pub use text::{Format, Given, Header, Percent, Warning, csv};
 
 use crate::error::{Error, Result};
 
@@ -44,11 +44,13 @@ pub const FOREIGN: [(&[u8], &str); 9] = [
 ///
 /// `source` is the user's name for the bytes; one ending in `.tsv` or `.tab` is tab separated.
 pub fn read_plain(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Table> {
-    match FOREIGN.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+    let format = format.into();
+    let table = match FOREIGN.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         Some((_, what)) => Err(Error::new(format!("{source}: {what}"))),
         None if bytes.starts_with(npy::MAGIC) => npy::read(bytes, source),
-        None => csv::read(bytes, source, format),
-    }
+        None => csv::read(bytes, source, &format),
+    };
+    Ok(table?.with_format(format))
 }
 
 #[cfg(test)]

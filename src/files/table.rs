@@ -2,6 +2,7 @@
 
 use super::cells::{Cells, MISSING_CODE, Texts};
 use super::column::Column;
+use super::text::Format;
 use crate::error::{Error, Result, hint, listed};
 use crate::host;
 
@@ -13,6 +14,8 @@ pub struct Table {
     rows: usize,
     /// The position of each name.
     positions: Texts,
+    /// How its file was read.
+    format: Option<Box<Format>>,
 }
 
 impl Table {
@@ -42,7 +45,7 @@ impl Table {
                 return Err(Error::new(format!("{source}: two columns are named \"{name}\"")));
             }
         }
-        Ok(Self { source: source.to_string(), columns, rows, positions })
+        Ok(Self { source: source.to_string(), columns, rows, positions, format: None })
     }
 
     /// A table of numbers from row-major `values`, `names.len()` per row. NaN is missing.
@@ -55,6 +58,35 @@ impl Table {
         let column = |j: usize| values.chunks_exact(width).map(|row| row[j]).collect();
         let named = names.iter().enumerate().map(|(j, name)| Column::numeric(name, column(j)));
         Self::new(source, named.collect())
+    }
+
+    /// With how its file was read.
+    #[must_use]
+    pub(crate) fn with_format(self, format: Format) -> Self {
+        Self { format: Some(Box::new(format)), ..self }
+    }
+
+    /// How its file was read; `None` for a table that was no file.
+    pub fn format(&self) -> Option<&Format> {
+        self.format.as_deref()
+    }
+
+    /// With missing cells where there is one of these words, or a number that one of them means: for values that no format applies to.
+    #[must_use]
+    pub fn with_missing(mut self, words: &[String]) -> Self {
+        let numbers: Vec<f64> = words.iter().filter_map(|word| host::parse_number(word)).collect();
+        for column in &mut self.columns {
+            match &mut column.cells {
+                Cells::Numeric(values) => {
+                    values.iter_mut().filter(|value| numbers.contains(value)).for_each(|value| *value = f64::NAN);
+                }
+                Cells::Categorical { codes, levels } => {
+                    let is_missing = |code: &u32| levels.get(*code as usize).is_some_and(|level| words.contains(level));
+                    codes.iter_mut().filter(|code| is_missing(code)).for_each(|code| *code = MISSING_CODE);
+                }
+            }
+        }
+        self
     }
 
     /// The user's name for the data, for messages.
@@ -180,6 +212,17 @@ mod tests {
             table.numbers("price").unwrap_err().to_string(),
             "column \"price\" not in wide.npy; it has \"x0\", \"x1\", \"x2\", \"x3\", \"x4\", \"x5\", \"x6\", \"x7\", \"x8\", \"x9\", \"x10\", …, \"x13\""
         );
+    }
+
+    #[test]
+    fn words_for_missing_cells_are_marked_among_numbers_and_texts() {
+        let columns = vec![
+            Column::numeric("x", vec![1.0, -999.0, 3.0]),
+            Column::categorical("k", &["none", "a", "-999"].map(String::from)),
+        ];
+        let table = Table::new("rows", columns).unwrap().with_missing(&["-999".into(), "none".into()]);
+        let missing = |at: usize| (0..3).map(|row| table.columns()[at].cells.is_missing(row)).collect::<Vec<_>>();
+        assert_eq!([missing(0), missing(1)], [vec![false, true, false], vec![true, false, true]]);
     }
 
     #[test]

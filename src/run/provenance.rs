@@ -2,6 +2,7 @@
 
 use super::origin::Origin;
 use crate::error::Result;
+use crate::files::{Format, Percent};
 use crate::json::{Json, Record};
 use crate::judge::{Metrics, Residuals};
 use crate::model::Model;
@@ -53,7 +54,20 @@ impl Model {
     /// Without the record of its training and the models of its folds: for pages and packages, which only predict.
     #[must_use]
     pub fn without_provenance(&self) -> Self {
-        Self { provenance: None, attached: Vec::new(), ..self.clone() }
+        let mut bare = Self { provenance: None, attached: Vec::new(), ..self.clone() };
+        if let Some(preparation) = &mut bare.preparation {
+            preparation.format = Some(self.reading());
+        }
+        bare
+    }
+
+    /// How the table was written that it learnt from, so that new tables are read in the same way. A file of an earlier version has it only in
+    /// the record of its training.
+    pub fn reading(&self) -> Format {
+        let own = self.preparation.as_ref().and_then(|preparation| preparation.format.clone());
+        let recorded = || Some(self.provenance().ok()??.origin.format);
+        let unknown = || Format { percent: Percent::Fraction, ..Format::default() };
+        own.or_else(recorded).unwrap_or_else(unknown)
     }
 
     /// The record of its training; `None` if its file has none. Errors if it is damaged.

@@ -18,7 +18,7 @@ impl Preparation {
     pub fn fit(table: &Table, chosen: &ColumnRoles, training: &[u32]) -> Result<Self> {
         let fills = chosen.fills;
         let target = fit_target(table, &table.columns()[chosen.target], chosen, training)?;
-        let mut preparation = Self { features: Vec::new(), target };
+        let mut preparation = Self { features: Vec::new(), target, format: table.format().cloned() };
         for &(j, role) in &chosen.features {
             let column = &table.columns()[j];
             preparation.features.push(match role {
@@ -35,7 +35,8 @@ fn fit_number(table: &Table, column: &Column, training: &[u32], fills: bool, bin
     let numbers = table.numbers(&column.name)?;
     let measure = measure(table, column, numbers, training)?;
     let values: Vec<f64> = training.iter().map(|&row| numbers[row as usize]).collect();
-    Ok(NumberFeature::fit(&column.name, measure, &values, fills, bins))
+    let feature = NumberFeature::fit(&column.name, measure, &values, fills, bins);
+    Ok(NumberFeature { is_percent: column.is_percent(), ..feature })
 }
 
 fn fit_date(

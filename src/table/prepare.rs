@@ -4,7 +4,7 @@
 use super::feature::{Feature, is_list, is_scale};
 use super::target::Task;
 use crate::error::{Error, Result, hint};
-use crate::files::{Column, Table};
+use crate::files::{Column, Format, Table};
 use crate::record;
 
 /// The features in the order of the model's inputs, and the target.
@@ -14,9 +14,11 @@ pub struct Preparation {
     pub features: Vec<Feature>,
     /// The column that the model predicts.
     pub target: Target,
+    /// How the table was written that it is fitted to, so that new tables are read in the same way; absent if that is not known.
+    pub format: Option<Format>,
 }
 
-record! { Preparation { features, target } }
+record! { Preparation { features, target, format = None } }
 
 /// Encoding of the target column.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::options::hardware::Hardware;
 use crate::options::outputs::{check_outs, check_page};
-use crate::options::reading::{Reading, read};
+use crate::options::reading::{New, Reading, read_for};
 use crate::saved::load;
 use crate::terminal::console::{say, say_json};
 use crate::{Answer, Failure, web};
@@ -194,7 +194,7 @@ impl Args {
         let comparison = match &self.data {
             None => None,
             Some(data) => {
-                let table = read(data, &self.reading.format()?)?;
+                let New { table, .. } = read_for(model, data, &self.reading, "export")?;
                 Some(block_on(compare(&self.hardware.open()?, &table, model, &narrow))?)
             }
         };

@@ -10,14 +10,14 @@ use std::path::Path;
 use pollster::block_on;
 
 use crate::options::outputs::check_out;
-use crate::options::reading::{check_header, read_bytes, reading};
+use crate::options::reading::{New, check_header, read_for};
 use crate::saved::{find_fit, load};
 use crate::terminal::console;
 use crate::terminal::progress::Progress;
 use crate::{Answer, Failure};
 pub(super) use args::Args;
 use columns::{Columns, beside};
-use meromorph::files::{Table, csv, read_table};
+use meromorph::files::{Table, csv};
 use meromorph::internal::host;
 use meromorph::model::{Follow, Model, PredictOptions, Prediction};
 use meromorph::scm::strict::{self, Range};
@@ -39,11 +39,7 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let model = load(&args.model)?;
     args.check(&model)?;
-    let format = args.reading.format()?;
-    let (bytes, source) = read_bytes(&args.file)?;
-    let progress = reading(&args.file);
-    let table = read_table(&bytes, &source, &format)?;
-    drop(progress);
+    let New { table, format, bytes } = read_for(&model, &args.file, &args.reading, "predict")?;
     check_header(&table, format.header, model.preparation()?.names())?;
     let device = args.hardware.open()?;
     let progress = Progress::of(table.rows() as u64, "predicting");

@@ -7,17 +7,18 @@ use crate::config::Record;
 use crate::options::flags::{All, Flags, GROUP, prepare};
 use crate::options::hardware::{Hardware, choose_geometry};
 use crate::options::outputs::{Output, check_out, check_outs, check_page};
-use crate::options::reading::{Reading, check_header, read};
+use crate::options::reading::{Reading, check_header, read, read_like};
 use crate::saved::read_model;
 use crate::session::folds::FoldPlan;
 use crate::session::replace::check_replaced;
 use crate::session::tensorboard::TensorBoard;
 use crate::session::{Held, JudgedRows, Judging, Session};
+use crate::terminal::console::complain;
 use crate::terminal::shell::quoted;
 use crate::{Answer, Failure};
 use meromorph::device::Geometry;
 use meromorph::error::Error;
-use meromorph::files::{Format, Table};
+use meromorph::files::{Format, ReadLike, Table};
 use meromorph::internal::host;
 use meromorph::run::{Origin, Run, TrainOptions, check_groups};
 use meromorph::train::{Checkpoint, Trainer};
@@ -199,8 +200,12 @@ impl Args {
             if host::is_same_file(file, &self.file) {
                 return Err(Failure::usage(format!("{} is the {part} file and the table itself", file.display())));
             }
-            let held = read(file, format)?;
+            let ReadLike { table: held, format, notes, .. } = read_like(file, format)?;
             let preparation = &run.preparation;
+            let notes = notes.iter().map(|note| format!("{} {note}", held.source()));
+            for note in notes.chain(preparation.differences(&held)) {
+                complain(&format!("mero train: {part} rows: {note}"));
+            }
             check_header(&held, format.header, preparation.every_name())?;
             let rows = if part == "test" { run.test_on(&held)? } else { run.validate_on(&held)? };
             all.push(Held { part, table: held, rows });

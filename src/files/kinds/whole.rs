@@ -7,7 +7,8 @@ use super::unpack::unpacked;
 use super::{check_options, kind_of};
 use crate::error::{Error, Result};
 use crate::files::Table;
-use crate::files::text::Format;
+use crate::files::text::given::{FormatOption, OPTIONS};
+use crate::files::text::{Format, Given};
 
 /// Reads a table from CSV, TSV, JSON lines, a list of JSON objects, NPY, NPZ, Parquet or an Excel workbook; text may be compressed with gzip or
 /// Zstandard. `format` is a [`Format`], or only a [`Header`](crate::files::Header).
@@ -19,7 +20,69 @@ pub fn read_table(bytes: &[u8], source: &str, format: impl Into<Format>) -> Resu
     check_bytes(&bytes).map_err(|what| Error::new(format!("{source}: {what}")))?;
     let (kind, read) = kind_of(&bytes, |kind| kind.read);
     check_options(kind, source, &format)?;
-    read(&bytes, source, &format)
+    Ok(read(&bytes, source, &format)?.with_format(format))
+}
+
+/// A table that was read like another one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadLike {
+    /// The table.
+    pub table: Table,
+    /// How it was read.
+    pub format: Format,
+    /// How it is written otherwise than the other table, in words for a person.
+    pub notes: Vec<String>,
+    /// What was taken over from there, such as `decimal ","`.
+    pub taken: Vec<String>,
+}
+
+/// Reads a table that is written like another one, of format `own`, except in what the caller says. What the other one's format says and does
+/// not apply to this kind of file is left out. Errors as [`read_table`].
+pub fn read_table_like(bytes: &[u8], source: &str, given: &Given, own: &Format) -> Result<ReadLike> {
+    let bytes = unpacked(Cow::Borrowed(bytes), source)?;
+    check_bytes(&bytes).map_err(|what| Error::new(format!("{source}: {what}")))?;
+    let (kind, read) = kind_of(&bytes, |kind| kind.read);
+    check_options(kind, source, &given.format)?;
+    let mut format = given.over(own);
+    let mut notes = given.differences(own, kind.options);
+    let learnt = OPTIONS.iter().filter(|option| !given.names.contains(&option.name));
+    let (taken, unused): (Vec<&FormatOption>, _) = learnt.partition(|option| kind.options.contains(&option.name));
+    unused.iter().for_each(|option| option.clear(&mut format));
+    if !given.names.contains(&"delimiter") && is_split_otherwise(&bytes, &format) {
+        notes.push(format!("has no {} in its first line; its own delimiter is used", delimiter_text(&format)));
+        format.delimiter = None;
+    }
+    let mut table = read(&bytes, source, &format);
+    // A workbook of another month has its sheet under another name.
+    if let (Err(_), Some(sheet), false) = (&table, &format.sheet, given.names.contains(&"sheet")) {
+        let first = Format { sheet: None, ..format.clone() };
+        if let Ok(read) = read(&bytes, source, &first) {
+            notes.push(format!("has no sheet \"{sheet}\", from which the model learnt; its first sheet is read"));
+            (table, format) = (Ok(read), first);
+        }
+    }
+    let mut table = table?;
+    if unused.iter().any(|option| option.name == "na") {
+        table = table.with_missing(&own.missing);
+    }
+    let taken = taken.iter().filter(|option| option.is_set(&format)).map(|option| option.text(&format)).collect();
+    Ok(ReadLike { table: table.with_format(format.clone()), format, notes, taken })
+}
+
+/// Whether the first line of a text lacks the delimiter of another one.
+fn is_split_otherwise(bytes: &[u8], format: &Format) -> bool {
+    let Some(delimiter) = &format.delimiter else { return false };
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let has = |mark: u8| line.contains(&mark);
+    !has(delimiter.as_bytes()[0]) && b",;\t|".iter().any(|mark| has(*mark))
+}
+
+/// The delimiter of a format for a message.
+fn delimiter_text(format: &Format) -> String {
+    match format.delimiter.as_deref() {
+        Some("\t") => "tab".into(),
+        mark => format!("\"{}\"", mark.unwrap_or_default()),
+    }
 }
 
 /// Whether the bytes of a table are delimited text, whose cells can be copied.

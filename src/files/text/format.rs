@@ -18,9 +18,23 @@ pub struct Format {
     pub missing: Vec<String>,
     /// The sheet of a workbook; the first if unset.
     pub sheet: Option<String>,
+    /// What a number is that a workbook shows as a percentage.
+    pub percent: Percent,
 }
 
-record! { Format { header, delimiter, decimal, thousands, missing, sheet } }
+record! { Format { header, delimiter, decimal, thousands, missing, sheet, percent = Percent::Fraction } }
+
+/// What a number is that a workbook shows as 50 %.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Percent {
+    /// 50, as in the CSV of the same sheet.
+    #[default]
+    Hundredths,
+    /// 0.5, as files of earlier versions have it.
+    Fraction,
+}
+
+record! { enum Percent { Hundredths, Fraction } }
 
 impl Default for Format {
     fn default() -> Self {
@@ -30,7 +44,15 @@ impl Default for Format {
 
 impl From<Header> for Format {
     fn from(header: Header) -> Self {
-        Self { header, delimiter: None, decimal: ".".into(), thousands: None, missing: Vec::new(), sheet: None }
+        Self {
+            header,
+            delimiter: None,
+            decimal: ".".into(),
+            thousands: None,
+            missing: Vec::new(),
+            sheet: None,
+            percent: Percent::Hundredths,
+        }
     }
 }
 

@@ -6,9 +6,11 @@ pub(crate) mod comma;
 pub mod csv;
 mod dictionary;
 mod format;
+pub(crate) mod given;
 mod number_column;
 pub(crate) mod reading;
 mod records;
 
-pub use format::{Format, Header};
+pub use format::{Format, Header, Percent};
+pub use given::Given;
 pub use reading::Warning;

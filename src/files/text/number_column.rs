@@ -181,6 +181,7 @@ impl NumberColumn {
 
     /// Decides the kind of the column. Texts are still to be set for [`Column::needs_texts`].
     pub(crate) fn into_column(mut self, name: String, format: &Format) -> Column {
+        let is_percent = !self.percents.is_empty() && self.percents.len() == self.numbers;
         self.separate_percents();
         let total = self.numbers + self.texts;
         let is_numeric = !self.is_text
@@ -203,6 +204,7 @@ impl NumberColumn {
             has_texts: is_numeric && (self.seen[CODES].count > 0 || self.texts > 0 || self.seen[SIGNS].count > 0),
             first_text: self.first,
             warning,
+            is_percent: is_percent && is_numeric,
             format,
         };
         Column { name, cells, reading: reading.boxed() }

@@ -17,6 +17,8 @@ pub(crate) struct Reading {
     pub first_text: Option<(usize, String)>,
     /// What a person should know.
     pub warning: Option<Warning>,
+    /// Whether all its numbers are of percent.
+    pub is_percent: bool,
     /// How a column of texts writes its numbers, if not in the usual way.
     pub format: Option<Format>,
 }

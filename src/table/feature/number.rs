@@ -23,9 +23,11 @@ pub struct NumberFeature {
     pub has_gaps: bool,
     /// Bins between quantiles of the training rows; empty if there are none.
     pub bins: Bins,
+    /// Whether the cells were written as percentages, of which 50 % is 50.
+    pub is_percent: bool,
 }
 
-record! { NumberFeature { name, mean, scale, min, max, impute, has_gaps = false, bins = Bins::default() } }
+record! { NumberFeature { name, mean, scale, min, max, impute, has_gaps = false, bins = Bins::default(), is_percent = false } }
 
 impl NumberFeature {
     /// Fits it to the numbers of the training rows, NaN where a cell is missing, and their statistics, with up to `bins` bins.
@@ -42,6 +44,7 @@ impl NumberFeature {
             impute: fills.then_some(mean),
             has_gaps,
             bins: Bins::fit(&present, bins),
+            is_percent: false,
         }
     }
 

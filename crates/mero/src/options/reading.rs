@@ -4,14 +4,16 @@ use std::path::Path;
 
 use clap::Args;
 
+use crate::terminal::console::complain;
 use crate::terminal::progress::Progress;
 use crate::{Answer, Failure};
-use meromorph::files::{Format, Header, Table, check_bytes, read_table, unpack};
+use meromorph::files::{Format, Given, Header, ReadLike, Table, check_bytes, read_table, read_table_like, unpack};
 use meromorph::internal::host;
-use meromorph::options::names;
+use meromorph::model::Model;
+use meromorph::options::names as names_of;
 use meromorph::{Error, Result};
 
-/// Options of lists of names besides those of training, which are read by [`names`].
+/// Options of lists of names besides those of training, which are read by [`names_of`].
 pub(crate) const NAMES: [&str; 2] = ["na", "partial"];
 
 /// How a table's file is read.
@@ -27,9 +29,9 @@ pub(crate) struct Reading {
     /// Character between cells; by default, the one of , ; and tab that the first record has most often (a tab is \t)
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<String>,
-    /// Decimal mark of numbers: . or ,
-    #[arg(long, default_value = ".", value_name = "CHAR")]
-    decimal: String,
+    /// Decimal mark of numbers: . or , [default: .]
+    #[arg(long, value_name = "CHAR")]
+    decimal: Option<String>,
     /// Character between groups of three digits
     #[arg(long, value_name = "CHAR")]
     thousands: Option<String>,
@@ -44,18 +46,60 @@ pub(crate) struct Reading {
 impl Reading {
     /// Errors if the marks contradict each other.
     pub(crate) fn format(&self) -> Answer<Format> {
-        let header = match (self.header, self.no_header) {
+        Ok(self.given()?.format)
+    }
+
+    /// What was said, for a table that is else written like another one. Errors if the marks contradict each other.
+    pub(crate) fn given(&self) -> Answer<Given> {
+        let mut format = Format::default();
+        let names = [
+            ("header", self.header || self.no_header),
+            ("delimiter", self.delimiter.is_some()),
+            ("decimal", self.decimal.is_some()),
+            ("thousands", self.thousands.is_some()),
+            ("na", !self.na.is_empty()),
+            ("sheet", self.sheet.is_some()),
+        ];
+        format.header = match (self.header, self.no_header) {
             (true, _) => Header::Yes,
             (_, true) => Header::No,
             _ => Header::Auto,
         };
-        let delimiter = self.delimiter.as_ref().map(|text| text.replace("\\t", "\t"));
-        let missing = self.na.iter().flat_map(|text| names(text)).collect();
-        let (decimal, thousands) = (self.decimal.clone(), self.thousands.clone());
-        let format = Format { header, delimiter, decimal, thousands, missing, sheet: self.sheet.clone() };
+        format.delimiter = self.delimiter.as_ref().map(|text| text.replace("\\t", "\t"));
+        format.missing = self.na.iter().flat_map(|text| names_of(text)).collect();
+        if let Some(decimal) = &self.decimal {
+            format.decimal.clone_from(decimal);
+        }
+        format.thousands.clone_from(&self.thousands);
+        format.sheet.clone_from(&self.sheet);
         format.check().map_err(|error| Failure::usage(error.to_string()))?;
-        Ok(format)
+        Ok(Given { format, names: names.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect() })
     }
+}
+
+/// A table that a model is to be used on.
+pub(crate) struct New {
+    pub(crate) table: Table,
+    pub(crate) format: Format,
+    /// Its file, unpacked.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Reads a table for a model: as the one that it learnt from was written, except in what the command line says. What differs is said.
+pub(crate) fn read_for(model: &Model, file: &Path, said: &Reading, command: &str) -> Answer<New> {
+    let given = said.given()?;
+    let (bytes, source) = read_bytes(file)?;
+    let progress = reading(file);
+    let ReadLike { table, format, notes, taken } = read_table_like(&bytes, &source, &given, &model.reading())?;
+    drop(progress);
+    if !taken.is_empty() {
+        complain(&format!("mero {command}: {source} is read like the table of training: {}", taken.join(", ")));
+    }
+    let columns = model.preparation()?.differences(&table);
+    for note in notes.iter().map(|note| format!("{source} {note}")).chain(columns) {
+        complain(&format!("mero {command}: {note}"));
+    }
+    Ok(New { table, format, bytes })
 }
 
 /// The bytes of a table's file, unpacked if they are compressed, and its name. `-` is standard input.
@@ -67,6 +111,13 @@ pub(crate) fn read_bytes(file: &Path) -> Result<(Vec<u8>, String)> {
         (host::read_checked(file, check_bytes)?, file.display().to_string())
     };
     Ok((unpack(bytes, &source)?, source))
+}
+
+/// Reads a table that is written like another one, of format `own`; with what differs.
+pub(crate) fn read_like(file: &Path, own: &Format) -> Result<ReadLike> {
+    let (bytes, source) = read_bytes(file)?;
+    let _progress = reading(file);
+    read_table_like(&bytes, &source, &Given::default(), own)
 }
 
 /// Reads a table and frees the bytes of its file.
