@@ -93,7 +93,7 @@ pub struct ColumnRoles {
 
 /// Applies a choice to a table. Errors on unknown and contradictory names, columns without values, a constant target.
 pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
-    let target = table.position(&choice.target)?;
+    let target = target_position(table, choice)?;
     let more_targets = more_targets(table, choice)?;
     for name in [&choice.ignore, &choice.categorical, &choice.numeric].into_iter().flatten() {
         table.position(name)?;
@@ -139,6 +139,19 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
         left_out,
         report,
     })
+}
+
+/// The position of the target. Errors if there is none of its name, and says of several that one is learnt at a time.
+fn target_position(table: &Table, choice: &Choice) -> Result<usize> {
+    let target = &choice.target;
+    let parts: Vec<&str> = target.split(',').map(str::trim).collect();
+    if table.find(target).is_none() && parts.len() > 1 && parts.iter().all(|part| table.find(part).is_some()) {
+        let (count, first, others) = (parts.len(), parts[0], parts[1..].join(","));
+        return Err(Error::usage(format!(
+            "target: got {count} columns, which are not learnt at once yet: train a model for each, such as target {first} with ignore {others}"
+        )));
+    }
+    table.position(target)
 }
 
 /// Bins of each column of numbers, by measurement on some forty tables: fewer if a table is wide or long, so that its inputs fit the memory
@@ -198,7 +211,15 @@ fn useless(column: &Column, choice: &Choice) -> Option<Warning> {
     let values = (0..column.cells.len()).filter(|row| !column.cells.is_missing(*row)).count();
     let is_unique = values >= ENOUGH_ROWS && levels.len() == values && !choice.categorical.contains(&column.name);
     let is_text = || moment::date_order(levels).is_none() && !moment::is_order_open(levels);
-    (is_unique && is_text()).then(|| Warning::unique(&column.name))
+    let warning = if is_prose(levels) { Warning::prose } else { Warning::unique };
+    (is_unique && is_text()).then(|| warning(&column.name))
+}
+
+/// Whether most texts are sentences, of at least four words.
+fn is_prose(levels: &[String]) -> bool {
+    const WORDS: usize = 4;
+    let long = levels.iter().filter(|text| text.split_whitespace().nth(WORDS - 1).is_some()).count();
+    2 * long > levels.len()
 }
 
 fn is_category(table: &Table, choice: &Choice, name: &str) -> Result<bool> {

@@ -3,7 +3,9 @@
 
 use super::choose::ColumnRoles;
 use super::feature::Role;
+use super::levels::count_levels;
 use super::target::{Quantity, Task};
+use super::totals::totals;
 use crate::files::moment;
 use crate::files::text::reading::Warning;
 use crate::files::{Cells, Column, Table, number_text};
@@ -19,6 +21,9 @@ const FAR: f64 = 20.0;
 /// A skewness from which a few rows dominate the loss; that of an exponential distribution is 2.
 const SKEWED: f64 = 3.0;
 
+/// A class needs so many rows on average.
+const FEW_PER_CLASS: usize = 5;
+
 /// What a person should know about the columns of a run before it starts.
 pub fn inspect(table: &Table, roles: &ColumnRoles) -> Vec<Warning> {
     let mut found = Findings { table, roles, rows: &roles.rows, warnings: Vec::new() };
@@ -26,7 +31,7 @@ pub fn inspect(table: &Table, roles: &ColumnRoles) -> Vec<Warning> {
         return found.warnings;
     }
     let target = found.keys(roles.target);
-    let mut rows = target.clone();
+    let mut rows: Vec<u64> = target.iter().map(|key| mixed(key.wrapping_add(STEP))).collect();
     let (mut sums, mut bits) = (Vec::new(), found.inspect_numbers(roles.target, &target));
     for &(at, role) in &roles.features {
         let keys = found.keys(at);
@@ -38,6 +43,8 @@ pub fn inspect(table: &Table, roles: &ColumnRoles) -> Vec<Warning> {
     found.inspect_copies(&sums);
     found.inspect_rows(&rows, bits);
     found.inspect_skewness();
+    found.inspect_classes();
+    found.warnings.extend(totals(table));
     found.warnings
 }
 
@@ -118,10 +125,15 @@ impl Findings<'_> {
         if let Cells::Categorical { levels, .. } = &self.column(at).cells {
             return levels.len() >= rows && self.roles.features.len() > 1;
         }
-        let numbers = self.numbers(at);
+        self.roles.features.len() > 1 && self.numbers_rows(at)
+    }
+
+    /// Whether a column of numbers has different whole ones close together.
+    fn numbers_rows(&self, at: usize) -> bool {
+        let (rows, numbers) = (self.rows.len(), self.numbers(at));
         let (least, most) = extremes(&numbers);
         let range = most - least;
-        if numbers.len() < rows || range > 1.1 * rows as f64 || self.roles.features.len() < 2 {
+        if numbers.len() < rows || range > 1.1 * rows as f64 {
             return false;
         }
         let mut seen = vec![false; range as usize + 1];
@@ -181,14 +193,15 @@ impl Findings<'_> {
         let features = &self.roles.features;
         for pair in order.windows(2).filter(|pair| sums[pair[0] as usize] == sums[pair[1] as usize]) {
             let [first, copy] = [pair[0], pair[1]].map(|place| features[place as usize].0);
-            let is_constant = self.keys(copy).windows(2).all(|pair| pair[0] == pair[1]);
+            let keys = self.keys(copy);
+            let is_constant = keys.windows(2).all(|pair| pair[0] == pair[1]);
             // Codes of texts depend on all texts of a column.
             let same_texts = match (&self.column(first).cells, &self.column(copy).cells) {
                 (Cells::Categorical { levels: a, .. }, Cells::Categorical { levels: b, .. }) => a == b,
                 (Cells::Numeric(_), Cells::Numeric(_)) => true,
                 _ => false,
             };
-            if !is_constant && same_texts {
+            if !is_constant && same_texts && keys == self.keys(first) {
                 let first = &self.column(first).name;
                 let message = format!("has the same cells as column \"{first}\"; name one under ignore");
                 self.warn(copy, message, Vec::new());
@@ -199,11 +212,39 @@ impl Findings<'_> {
     /// Warns of equal rows, unless cells with so few binary digits agree by chance.
     fn inspect_rows(&mut self, sums: &[u64], bits: u32) {
         let order = ascending(sums);
-        let copies = order.windows(2).filter(|pair| sums[pair[0] as usize] == sums[pair[1] as usize]).count();
+        let same = |pair: &&[u32]| sums[pair[0] as usize] == sums[pair[1] as usize] && self.are_copies(pair[0], pair[1]);
+        let copies = order.windows(2).filter(same).count();
         if copies > 0 && bits > 2 * sums.len().ilog2() {
             let of = sums.len();
             let message = format!("{copies} of {of} rows are copies of another, so the same row may train and test");
             self.warnings.push(Warning { column: String::new(), message, cells: Vec::new() });
+        }
+    }
+
+    /// Whether two of the rows have the same cells, in every column that is used.
+    fn are_copies(&self, one: u32, other: u32) -> bool {
+        let [one, other] = [one, other].map(|at| self.rows[at as usize] as usize);
+        let mut used = self.roles.features.iter().map(|(at, _)| *at).chain([self.roles.target]);
+        used.all(|at| self.column(at).cells.key(one) == self.column(at).cells.key(other))
+    }
+
+    /// Warns of classes with so few rows each that they are more like the names of the rows, and of a target that numbers the rows.
+    fn inspect_classes(&mut self) {
+        let (at, rows) = (self.roles.target, self.rows.len());
+        if self.roles.task == Task::Regression {
+            if self.roles.quantity == Quantity::Measure && self.numbers_rows(at) {
+                let message = "has another whole number in every row, like the number of a row; if it is one, choose another target";
+                self.warn(at, message.into(), Vec::new());
+            }
+            return;
+        }
+        let classes = count_levels(self.column(at), self.rows);
+        if classes > 2 && rows < FEW_PER_CLASS * classes {
+            let each = number((10.0 * rows as f64 / classes as f64).round() / 10.0);
+            let message = format!(
+                "has {classes} classes in {rows} rows, {each} of each on average, which is too few to learn them; if they are numbers or names of rows, choose another target"
+            );
+            self.warn(at, message, Vec::new());
         }
     }
 
@@ -311,6 +352,27 @@ mod tests {
         assert_eq!(twice, ["30 of 60 rows are copies of another, so the same row may train and test"]);
         let skewed = warnings(&[a, ("y", &|i| if i == 9 { 5000.0 } else { 500.0 + noise(i) / 1000.0 })]);
         assert!(skewed.last().unwrap().ends_with("and positive; its logarithm may be easier to learn"), "{skewed:?}");
+    }
+
+    #[test]
+    fn rows_that_differ_are_no_copies() {
+        // Target and column are such that a sum of both is the same in many rows.
+        let rows = warnings(&[("size", &|i| i as f64 + 0.5), ("k", &|i| (i % 2) as f64), ("y", &|i| 2.0 * i as f64 + 1.0)]);
+        assert!(!rows.iter().any(|said| said.contains("copies")), "{rows:?}");
+    }
+
+    #[test]
+    fn targets_that_name_the_rows() {
+        let said = warnings(&[("a", &noise), ("y", &|i| ((i * 7) % 60) as f64 + 100.0)]);
+        assert_eq!(
+            said,
+            ["column \"y\": has another whole number in every row, like the number of a row; if it is one, choose another target"]
+        );
+        let texts = Column::categorical("y", &(0..60).map(|i| format!("k{}", i % 20)).collect::<Vec<_>>());
+        let said = warnings_of(vec![Column::numeric("a", (0..60).map(noise).collect()), texts]);
+        assert!(said[0].starts_with("column \"y\": has 20 classes in 60 rows, 3 of each on average"), "{said:?}");
+        let texts = Column::categorical("y", &(0..60).map(|i| format!("k{}", i % 12)).collect::<Vec<_>>());
+        assert_eq!(warnings_of(vec![Column::numeric("a", (0..60).map(noise).collect()), texts]), [""; 0]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Missing cells: which rows a run can use, and a report of dropped rows and filled-in cells.
 
 use super::feature::{Feature, Moments, Role};
+use super::levels::{Match, matches};
 use super::prepare::{Preparation, Target, find};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint, listed};
 use crate::files::{Cells, Column, Table};
 use crate::record;
 use std::fmt;
@@ -31,6 +32,8 @@ pub struct Gaps {
     pub missing: usize,
     /// Cells that are infinite.
     pub infinite: usize,
+    /// Labels that training did not see, with the first of them.
+    pub unknown: Option<(usize, String)>,
 }
 
 /// Counts of dropped rows and of cells that will be filled in.
@@ -48,10 +51,13 @@ impl fmt::Display for MissingReport {
     /// `12 of 1599 rows dropped; pH: 7 missing; alcohol: 5 missing, 1 infinite`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} rows dropped", self.dropped, self.rows)?;
-        for Gaps { name, missing, infinite } in &self.columns {
+        for Gaps { name, missing, infinite, unknown } in &self.columns {
             write!(f, "; {name}: {missing} missing")?;
             if *infinite > 0 {
                 write!(f, ", {infinite} infinite")?;
+            }
+            if let Some((count, first)) = unknown {
+                write!(f, ", {count} not seen in training, such as {first}")?;
             }
         }
         Ok(())
@@ -109,11 +115,48 @@ impl Preparation {
         }
         kept(table, &is_kept, columns)
     }
+
+    /// The same without the rows whose label training did not see: no model can be right about them.
+    pub fn known_rows(&self, table: &Table, has_poles: bool) -> Result<(Vec<u32>, MissingReport)> {
+        let (rows, mut report) = self.judged_rows(table, has_poles)?;
+        let Target::Classification { name, levels, .. } = &self.target else { return Ok((rows, report)) };
+        let column = find(table, name)?;
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            rows.iter().copied().zip(matches(column, &rows, levels)).partition(|(_, found)| *found != Match::Unknown);
+        let Some((first, _)) = unknown.first() else { return Ok((rows, report)) };
+        let text = column.as_category().text(*first as usize).unwrap_or_default();
+        let first = format!("\"{text}\"{}", near(&text, levels));
+        if known.is_empty() {
+            let known = listed(&levels.iter().map(String::as_str).collect::<Vec<_>>());
+            let (source, count) = (table.source(), unknown.len());
+            return Err(Error::new(format!(
+                "{source}: column \"{name}\": training saw none of the labels of {count} rows, such as {first}; it saw {known}"
+            )));
+        }
+        report.dropped += unknown.len();
+        let of_target = report.columns.iter().position(|gaps| gaps.name == *name).unwrap_or_else(|| {
+            report.columns.push(Gaps { name: name.clone(), missing: 0, infinite: 0, unknown: None });
+            report.columns.len() - 1
+        });
+        report.columns[of_target].unknown = Some((unknown.len(), first));
+        Ok((known.into_iter().map(|(row, _)| row).collect(), report))
+    }
+}
+
+/// The label that another one probably means, as a question: the same but for case, spaces and signs at its ends, or nearly the same.
+fn near(text: &str, levels: &[String]) -> String {
+    let plain = |text: &str| {
+        text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ',' | ';' | ':' | '!' | '"' | '\'')).to_lowercase()
+    };
+    match levels.iter().find(|level| plain(level) == plain(text)) {
+        Some(level) => format!("; did you mean \"{level}\"?"),
+        None => hint(text, levels.iter().map(String::as_str)),
+    }
 }
 
 /// Counts the unusable cells of a column and drops their rows if a value is needed.
 fn mark(column: &Column, role: Role, is_needed: bool, has_poles: bool, is_kept: &mut [bool]) -> Gaps {
-    let mut gaps = Gaps { name: column.name.clone(), missing: 0, infinite: 0 };
+    let mut gaps = Gaps { name: column.name.clone(), missing: 0, infinite: 0, unknown: None };
     let days;
     let cells = match role {
         Role::Number => &column.cells,

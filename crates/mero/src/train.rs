@@ -232,6 +232,10 @@ impl Args {
         let [validation, test] =
             given.map(|(given, stored)| given.clone().or_else(|| stored.as_ref().map(PathBuf::from)));
         let held = self.hold(&mut run, &origin.format, [&validation, &test])?;
+        if let Some(part) = checkpoint.other_part(&run.data) {
+            let file = held.iter().find(|held| held.part == part).map_or(&*source, |held| held.table.source());
+            return Err(Error::new(format!("{file}: these are not the {part} rows of {name}")).into());
+        }
         let report = self.page(&run, &table, &held)?;
         Ok(Start {
             run,

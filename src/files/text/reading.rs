@@ -48,6 +48,12 @@ impl Warning {
         Self { column: column.into(), message: "has no value in any row and is left out".into(), cells: Vec::new() }
     }
 
+    /// About a column of sentences.
+    pub(crate) fn prose(column: &str) -> Self {
+        let message = "holds free text, which is not learnt from yet, and is left out; write what matters in it into columns of their own, such as the number of words or whether a word occurs";
+        Self { column: column.into(), message: message.into(), cells: Vec::new() }
+    }
+
     /// About a column of texts that are all different.
     pub(crate) fn unique(column: &str) -> Self {
         let message = "has another text in every row, from which nothing can be learnt, and is left out; name it under features to keep it";
