@@ -28,8 +28,8 @@ export async function predicted(
   if (info instanceof Promise) info.catch(() => {});
   const isLate = info instanceof Promise && needsNames(x);
   const own = isLate ? cloned("predict", x) : x;
-  const names = isLate ? (await info).columns : info instanceof Promise ? undefined : info.columns;
-  const packed = await pack("predict", own, "table", { reading: split(rest)[0], names, hasRow: true, request: connection.request, signal });
+  const known = isLate ? await info : info instanceof Promise ? undefined : info;
+  const packed = await pack("predict", own, "table", { reading: split(rest)[0], own: known?.reading, names: known?.columns, hasRow: true, request: connection.request, signal });
   const asked = { masks: packed.shape && masks === "words" ? undefined : masks, precision, unknown };
   const prediction = named(await predict(packed, asked, signal), await info);
   if (!packed.shape) return prediction;
@@ -72,7 +72,7 @@ export class Model<T extends Task = Task> extends Handle {
   async evaluate(data: TableSource | Arrays, options: EvaluateOptions = {}): Promise<Evaluation> {
     const { signal, ...rest } = taken("evaluate", options, [...READING_OPTIONS, "signal"]);
     const names = [...this.info.columns, this.info.target];
-    const { parcel, transfer } = await pack("evaluate", data, "table", { reading: split(rest)[0], names, arrays: "alone", request: this.connection.request, signal });
+    const { parcel, transfer } = await pack("evaluate", data, "table", { reading: split(rest)[0], own: this.info.reading, names, arrays: "alone", request: this.connection.request, signal });
     return this.call("evaluate", [parcel], { transfer, signal });
   }
 

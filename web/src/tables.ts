@@ -19,6 +19,8 @@ export interface Known {
   /** The columns that are used, in order; the last may be absent if it is the target. */
   names?: readonly string[] | undefined;
   reading?: ReadingOptions | undefined;
+  /** How the table was written that the model learnt from: what `reading` does not say. */
+  own?: ReadingOptions | undefined;
   /** Whether `{ x, y }` are arrays rather than columns: always, or only if there are no other fields. */
   arrays?: "always" | "alone";
   /** Whether an object of cells is one row. */
@@ -42,7 +44,9 @@ interface ArraysGiven {
 }
 
 /** Converts a table of JavaScript values; undefined for anything else. Nothing of `data` is kept. */
-export function converted(call: string, data: unknown, known: Known): Converted | undefined {
+export function converted(call: string, data: unknown, given: Known): Converted | undefined {
+  // Texts among the cells may be numbers as the model's table had them.
+  const known = { ...given, reading: { ...(given.own?.decimal && { decimal: given.own.decimal }), ...given.reading } };
   if (!needsNames(data)) {
     const isBytes = tagOf(data) === "Uint8Array";
     if (known.arrays && isList(data) && !isBytes) throw new InputError(`${call}: data is ${shown(data)}, which has no columns: wanted rows, columns or { x, y }`);

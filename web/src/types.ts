@@ -206,6 +206,8 @@ export interface ModelInfo<T extends Task = Task> {
   /** The classes; empty for regression. */
   classes: string[];
   parameters: number;
+  /** How the table was written that the model learnt from. New tables are read in the same way, except in what the options of a call say. */
+  reading: ReadingOptions;
   /** The values of each column in the training rows, in the order of `columns`. */
   inputs: (NumberInput | CategoryInput | DateInput)[];
 }

@@ -83,6 +83,15 @@ impl Grid {
         &self.columns[column].0
     }
 
+    /// Replaces the texts of a column that `of` gives another one for.
+    pub(crate) fn rewrite(&mut self, column: usize, of: impl Fn(u32, &[u8]) -> Option<String>) {
+        for code in &mut self.columns[column].1 {
+            if let Some(text) = of(*code, self.texts.get(*code)) {
+                *code = self.texts.add(text.as_bytes());
+            }
+        }
+    }
+
     /// The table. Errors if it does not fit in memory: rows without most cells can be small in a file.
     pub(crate) fn table(self, source: &str, format: &Format) -> Result<Table> {
         let cells = self.rows as u64 * self.columns.len() as u64;

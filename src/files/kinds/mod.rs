@@ -24,7 +24,7 @@ mod whole;
 pub use ranges::open_rows;
 pub use start::check_bytes;
 pub use unpack::unpack;
-pub use whole::{ReadLike, is_text, read_table, read_table_like};
+pub use whole::{ReadLike, is_text, read_table, read_table_like, read_texts};
 
 use super::text::Format;
 use super::text::given::OPTIONS;

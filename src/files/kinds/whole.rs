@@ -23,6 +23,13 @@ pub fn read_table(bytes: &[u8], source: &str, format: impl Into<Format>) -> Resu
     Ok(read(&bytes, source, &format)?.with_format(format))
 }
 
+/// The cells of a table as the texts that its file holds, to be copied: nothing is missing but what the file leaves empty, and numbers keep
+/// their digits. Errors as [`read_table`].
+pub fn read_texts(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
+    let (_, read) = kind_of(bytes, |kind| kind.read);
+    read(bytes, source, &Format { is_copied: true, ..format.clone() })
+}
+
 /// A table that was read like another one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadLike {

@@ -237,6 +237,10 @@ pub fn column_of<'a>(
     source: &str,
     format: &Format,
 ) -> Result<Column> {
+    if format.is_copied {
+        let texts: Vec<String> = cells.map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
+        return Ok(Column::categorical(name, &texts));
+    }
     let mut numbers = NumberColumn::with_capacity(cells.size_hint().0);
     cells.clone().for_each(|cell| numbers.push(cell, format));
     let mut column = numbers.into_column(name.to_owned(), format);

@@ -20,9 +20,11 @@ pub struct Format {
     pub sheet: Option<String>,
     /// What a number is that a workbook shows as a percentage.
     pub percent: Percent,
+    /// Whether every cell is kept as the text that the file holds, to be copied: no text is missing or a number. Not stored.
+    pub(crate) is_copied: bool,
 }
 
-record! { Format { header, delimiter, decimal, thousands, missing, sheet, percent = Percent::Fraction } }
+record! { Format { header, delimiter, decimal, thousands, missing, sheet, percent = Percent::Fraction } else { is_copied } }
 
 /// What a number is that a workbook shows as 50 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +54,7 @@ impl From<Header> for Format {
             missing: Vec::new(),
             sheet: None,
             percent: Percent::Hundredths,
+            is_copied: false,
         }
     }
 }

@@ -10,6 +10,8 @@ export interface Info {
   classes: string[];
   inputs: Input[];
   parameters: number;
+  /** How the table was written that the model learnt from. */
+  reading: Reading;
 }
 
 /** One entry per row: numbers, or classes with probabilities; for a model with poles also flags, 0 or 1. A row without a prediction has NaN or null. */
@@ -54,6 +56,8 @@ export interface Preview {
 export interface Model {
   info: Info;
   predict(rows: Rows, unknown?: Unknown, reading?: Reading): Promise<Prediction>;
+  /** The first rows of a table as written in its file, and the number of all rows. */
+  preview(file: File, count: number, reading: Reading): Promise<Preview>;
 }
 
 /** Decodes a text block of the page from base64. */
@@ -80,10 +84,6 @@ export async function start(): Promise<Model> {
   return {
     info: model.info(),
     predict: async (rows, unknown = "refuse", reading) => Promise.race([model.predict(...(await named(rows)), { unknown, reading }), crashed]),
+    preview: async (file, count, reading) => previewed(model, ...(await named(file)), count, reading),
   };
-}
-
-/** The first rows of a table as written in its file, and the number of all rows. */
-export async function preview(file: File, count: number, reading: Reading): Promise<Preview> {
-  return previewed(...(await named(file)), count, reading);
 }

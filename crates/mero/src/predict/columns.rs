@@ -2,7 +2,7 @@
 
 use meromorph::Result;
 use meromorph::files::csv::{self, Values};
-use meromorph::files::{Format, Table, is_text};
+use meromorph::files::{Format, Table, is_text, read_texts};
 use meromorph::loss::Link;
 use meromorph::model::{Model, Prediction};
 
@@ -90,10 +90,11 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Columns after those of the table: as they are written in the file, or for a file that is not CSV, their cells as CSV.
+/// Columns after those of the table: as they are written in the file, or for a file that is not CSV, their texts as CSV.
 pub(super) fn beside(columns: &[(&str, Values<'_>)], table: &Table, bytes: &[u8], format: &Format) -> Result<Vec<u8>> {
     if !is_text(bytes) {
-        let own = table.columns().iter().map(|column| (column.name.as_str(), Values::Cells(column.as_category())));
+        let texts = read_texts(bytes, table.source(), format)?;
+        let own = texts.columns().iter().map(|column| (column.name.as_str(), Values::Cells(&column.cells)));
         return Ok(csv::write(&own.chain(columns.iter().copied()).collect::<Vec<_>>()));
     }
     csv::append(bytes, table.source(), format, columns)

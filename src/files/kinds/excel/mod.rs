@@ -7,7 +7,7 @@ mod xml;
 
 use crate::error::{Error, Result, hint, listed};
 use crate::files::Table;
-use crate::files::text::Format;
+use crate::files::text::{Format, Percent};
 use crate::host::{ARCHIVE_MAGIC, Archive};
 
 use super::grid::Texts;
@@ -55,6 +55,9 @@ fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
     }
     let text = parts.text(&place)?;
     workbook.read(&text, source, format)?;
+    if format.percent == Percent::Hundredths {
+        workbook.show_percents();
+    }
     workbook.grid.table(source, format)
 }
 

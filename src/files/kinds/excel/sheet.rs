@@ -26,6 +26,10 @@ pub(crate) struct Workbook {
     columns: Vec<Option<usize>>,
     /// Whether the first row was seen.
     has_started: bool,
+    /// The numbers of the texts of percentages, ascending.
+    percents: Vec<u32>,
+    /// For each column of the sheet, whether it has numbers that are no percentages.
+    has_plain: Vec<bool>,
 }
 
 /// A cell being read.
@@ -106,10 +110,39 @@ impl Workbook {
                     .ok_or_else(|| format!("shared text {text} is not in the workbook"));
             }
             "b" => if text == "1" { "true" } else { "false" }.to_owned(),
-            "" | "n" => self.number(text, cell.shows),
+            "" | "n" => return Ok(Some(self.number_code(text, cell))),
             _ => cell.text.clone(),
         };
         Ok(Some(self.grid.texts.add(text.as_bytes())))
+    }
+
+    /// The number of the text of a number.
+    fn number_code(&mut self, text: &str, cell: &Cell) -> u32 {
+        let text = self.number(text, cell.shows);
+        let code = self.grid.texts.add(text.as_bytes());
+        match cell.shows {
+            Shows::Percent => self.percents.push(code),
+            Shows::Number => {
+                if self.has_plain.len() <= cell.column {
+                    self.has_plain.resize(cell.column + 1, false);
+                }
+                self.has_plain[cell.column] = true;
+            }
+            _ => {}
+        }
+        code
+    }
+
+    /// Writes percentages as they are shown, as in the CSV of the sheet. Among plain numbers they stay the fractions that they are.
+    pub(crate) fn show_percents(&mut self) {
+        for (column, place) in self.columns.iter().enumerate() {
+            let Some(place) = place.filter(|_| !self.has_plain.get(column).is_some_and(|has| *has)) else { continue };
+            self.grid.rewrite(place, |code, text| {
+                let is_percent = self.percents.binary_search(&code).is_ok();
+                let value = std::str::from_utf8(text).ok().filter(|_| is_percent).and_then(host::parse_number);
+                value.map(dates::percent)
+            });
+        }
     }
 
     /// A number in the fewest digits, or the point in time that it is shown as. Whole numbers keep their digits.

@@ -19,7 +19,7 @@ pub(crate) fn read(bytes: &[u8], footer: &Footer, at: usize, source: &str, forma
     let field = &footer.fields[at];
     let refused = |what: String| Error::new(format!("{source}: column \"{}\": {what}", field.name));
     // Texts that mean a missing cell may be numbers.
-    if field.is_number() && format.missing.is_empty() {
+    if field.is_number() && format.missing.is_empty() && !format.is_copied {
         let mut numbers = Numbers { values: Vec::new(), has_codes: false };
         each_page(bytes, footer, at, &mut numbers).map_err(refused)?;
         if !numbers.has_codes {
