@@ -73,18 +73,18 @@ impl Judged {
         };
         let parts = [("test", &*test_outputs, &data.test), ("validation", &*validation_outputs, &data.validation)];
         let judged = parts.into_iter().find(|(_, outputs, _)| !outputs.is_empty());
-        let warnings = judged.map(|(part, z, rows)| never_predicted(target, (z, &rows.y), part)).unwrap_or_default();
+        let warnings = judged.map(|(part, z, rows)| never_found(target, (z, &rows.y), part)).unwrap_or_default();
         let folds = about.folds.iter().filter(|fold| fold.residuals.is_some()).map(|fold| fold.model.clone());
         let model = model.with_provenance(&provenance).with_folds(&folds.collect::<Vec<_>>())?;
         Ok(Self { model, validation_outputs, test_outputs, validation, test, baseline, warnings })
     }
 }
 
-/// Fewer rows of a class say nothing about whether it is ever predicted.
+/// Fewer rows of a class say nothing about whether it is ever found.
 const FEWEST_ROWS: usize = 5;
 
-/// The classes that some rows have and the model never predicts, from its outputs and the targets of these rows.
-fn never_predicted(target: &Target, (z, y): (&[f32], &[f32]), part: &str) -> Vec<Warning> {
+/// The classes none of whose rows the model finds, from its outputs and the targets of these rows.
+fn never_found(target: &Target, (z, y): (&[f32], &[f32]), part: &str) -> Vec<Warning> {
     let Target::Classification { name, levels, .. } = target else { return Vec::new() };
     let rows = z.len() / levels.len();
     let mut counts = vec![[0_usize; 2]; levels.len()];
@@ -92,13 +92,13 @@ fn never_predicted(target: &Target, (z, y): (&[f32], &[f32]), part: &str) -> Vec
         // A loss per class has a target for each of them.
         let own = if y.len() == rows { y[row] as usize } else { largest(&y[row * levels.len()..][..levels.len()]) };
         counts[own][0] += 1;
-        counts[largest(outputs)][1] += 1;
+        counts[own][1] += usize::from(largest(outputs) == own);
     }
-    let never = levels.iter().zip(counts).filter(|(_, [own, said])| *own >= FEWEST_ROWS && *said == 0);
+    let never = levels.iter().zip(counts).filter(|(_, [own, found])| *own >= FEWEST_ROWS && *found == 0);
     never
         .map(|(level, [own, _])| {
             let message = format!(
-                "the model never predicts \"{level}\", which {own} of {rows} {part} rows are; class_weights balanced makes rare classes count more, and proba shows their probabilities"
+                "of {own} {part} rows that are \"{level}\" the model finds none; class_weights balanced makes rare classes count more, and proba shows their probabilities"
             );
             Warning { column: name.clone(), message, cells: Vec::new() }
         })
@@ -185,20 +185,25 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_is_never_predicted_is_named() {
+    fn a_class_that_is_never_found_is_named() {
         let levels = ["no", "rare", "yes"].map(String::from).to_vec();
         let target = Target::Classification { name: "k".into(), levels, counts: vec![9, 5, 6] };
         // 20 rows: 9 of no, 5 of rare, 6 of yes; the model says no, and yes for the last six.
         let y: Vec<f32> = [vec![0.0; 9], vec![1.0; 5], vec![2.0; 6]].concat();
         let z: Vec<f32> = (0..20).flat_map(|row| if row < 14 { [1.0, 0.5, 0.0] } else { [0.0, 0.5, 1.0] }).collect();
-        let said = never_predicted(&target, (&z, &y), "test");
+        let said = never_found(&target, (&z, &y), "test");
         assert_eq!(said.len(), 1);
-        assert!(said[0].to_string().starts_with("column \"k\": the model never predicts \"rare\", which 5 of 20 test rows are"));
+        assert!(said[0].to_string().starts_with("column \"k\": of 5 test rows that are \"rare\" the model finds none;"));
         let one_hot: Vec<f32> = y.iter().flat_map(|own| [0.0, 1.0, 2.0].map(|class| f32::from(u8::from(class == *own)))).collect();
-        assert_eq!(never_predicted(&target, (&z, &one_hot), "test"), said);
-        // One row fewer says nothing.
+        assert_eq!(never_found(&target, (&z, &one_hot), "test"), said);
+        // It says rare for a row of another class: that finds none either.
+        let wrong: Vec<f32> = [&[0.0, 1.0, 0.0][..], &z[3..]].concat();
+        assert_eq!(never_found(&target, (&wrong, &y), "test"), said);
+        // One row fewer says nothing, and one that is found is enough.
+        let found: Vec<f32> = [&z[..27], &[0.0, 1.0, 0.0], &z[30..]].concat();
+        assert_eq!(never_found(&target, (&found, &y), "test"), []);
         let rest: Vec<f32> = [&z[..39], &z[42..]].concat();
-        assert_eq!(never_predicted(&target, (&rest, &[&y[..13], &y[14..]].concat()), "test"), []);
+        assert_eq!(never_found(&target, (&rest, &[&y[..13], &y[14..]].concat()), "test"), []);
     }
 
     #[test]

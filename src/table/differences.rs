@@ -19,8 +19,10 @@ fn difference<'a>(feature: &'a Feature, column: &Column) -> Option<(&'a str, Str
     let first = || (0..column.cells.len()).find_map(|row| column.as_category().text(row));
     let what = match (feature, &column.cells) {
         (Feature::Numeric(_), Cells::Categorical { levels, .. }) if !levels.is_empty() => {
+            // With another decimal mark, texts may be numbers as they are usually written.
             let is_number = |text: &&str| host::parse_number(text).is_some();
-            let text = levels.iter().map(String::as_str).find(|text| !is_number(text))?;
+            let texts = || levels.iter().map(String::as_str);
+            let text = texts().find(|text| !is_number(text)).or_else(|| texts().next())?;
             format!(
                 "held numbers in the table of training and holds texts here, such as \"{text}\"; the options decimal, thousands and na say how numbers are written"
             )

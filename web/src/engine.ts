@@ -46,7 +46,7 @@ export class Engine extends Handle {
         onStart?.(event);
       }
       if (event.event !== "end") continue;
-      const { event: _event, ...fit } = { ...start!, ...event };
+      const { event: _event, ...fit } = { ...start!, ...event, warnings: [...start!.warnings, ...event.warnings] };
       if (fit.stop === "diverged") {
         const lr = rest.lr ?? (rest as { learningRate?: number }).learningRate;
         const message = `the loss diverged in epoch ${fit.epochs}; try a smaller learning rate, lr${lr ? `: ${+(lr / 10).toPrecision(3)}` : ""}`;

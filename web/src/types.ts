@@ -192,6 +192,8 @@ export interface EndEvent<T extends Task = Task> {
   steps: number;
   validation: Metrics;
   test: Metrics;
+  /** What a person should know about the model, such as a class that it never predicts. */
+  warnings: Warning[];
   model: Model<T>;
 }
 

@@ -147,6 +147,7 @@ impl Training {
             ("steps", (outcome.steps as f64).into()),
             ("validation", metrics(&judged.validation.unwrap_or_default())),
             ("test", metrics(&judged.test.unwrap_or_default())),
+            ("warnings", judged.warnings.iter().map(warning).collect::<Array>().into()),
         ]))
     }
 }
