@@ -193,8 +193,11 @@ mod tests {
         let z: Vec<f32> = (0..20).flat_map(|row| if row < 14 { [1.0, 0.5, 0.0] } else { [0.0, 0.5, 1.0] }).collect();
         let said = never_found(&target, (&z, &y), "test");
         assert_eq!(said.len(), 1);
-        assert!(said[0].to_string().starts_with("column \"k\": of 5 test rows that are \"rare\" the model finds none;"));
-        let one_hot: Vec<f32> = y.iter().flat_map(|own| [0.0, 1.0, 2.0].map(|class| f32::from(u8::from(class == *own)))).collect();
+        assert!(
+            said[0].to_string().starts_with("column \"k\": of 5 test rows that are \"rare\" the model finds none;")
+        );
+        let one_hot: Vec<f32> =
+            y.iter().flat_map(|own| [0.0, 1.0, 2.0].map(|class| f32::from(u8::from(class == *own)))).collect();
         assert_eq!(never_found(&target, (&z, &one_hot), "test"), said);
         // It says rare for a row of another class: that finds none either.
         let wrong: Vec<f32> = [&[0.0, 1.0, 0.0][..], &z[3..]].concat();

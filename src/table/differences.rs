@@ -66,7 +66,8 @@ mod tests {
 
     #[test]
     fn columns_that_are_written_otherwise_are_named() {
-        let rows: String = (0..40).map(|i| format!("{i},{i}%,{},2024-01-{:02},{i}.5\n", ["a", "b"][i % 2], i % 28 + 1)).collect();
+        let rows: String =
+            (0..40).map(|i| format!("{i},{i}%,{},2024-01-{:02},{i}.5\n", ["a", "b"][i % 2], i % 28 + 1)).collect();
         let own = table(&format!("x,share,k,day,y\n{rows}"));
         let chosen = choose(&own, &Choice { target: "y".into(), ..Choice::default() }).unwrap();
         let preparation = Preparation::fit(&own, &chosen, &chosen.rows).unwrap();

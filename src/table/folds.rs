@@ -2,8 +2,9 @@
 //! every fold; equal cells of the group column stay together; with a time column, k expanding windows each hold out the rows that follow.
 
 use super::choose::ColumnRoles;
-use super::split::{Fractions, Grouping, InTime, Split, by_group, by_time, codes, in_time, split};
+use super::split::{Fractions, Grouping, Split, by_group, codes, split};
 use super::target::Task;
+use super::time::{InTime, by_time, in_time};
 use crate::error::{Error, Result};
 use crate::files::Table;
 

@@ -212,7 +212,8 @@ impl Findings<'_> {
     /// Warns of equal rows, unless cells with so few binary digits agree by chance.
     fn inspect_rows(&mut self, sums: &[u64], bits: u32) {
         let order = ascending(sums);
-        let same = |pair: &&[u32]| sums[pair[0] as usize] == sums[pair[1] as usize] && self.are_copies(pair[0], pair[1]);
+        let same =
+            |pair: &&[u32]| sums[pair[0] as usize] == sums[pair[1] as usize] && self.are_copies(pair[0], pair[1]);
         let copies = order.windows(2).filter(same).count();
         if copies > 0 && bits > 2 * sums.len().ilog2() {
             let of = sums.len();
@@ -357,7 +358,8 @@ mod tests {
     #[test]
     fn rows_that_differ_are_no_copies() {
         // Target and column are such that a sum of both is the same in many rows.
-        let rows = warnings(&[("size", &|i| i as f64 + 0.5), ("k", &|i| (i % 2) as f64), ("y", &|i| 2.0 * i as f64 + 1.0)]);
+        let rows =
+            warnings(&[("size", &|i| i as f64 + 0.5), ("k", &|i| (i % 2) as f64), ("y", &|i| 2.0 * i as f64 + 1.0)]);
         assert!(!rows.iter().any(|said| said.contains("copies")), "{rows:?}");
     }
 
@@ -366,7 +368,9 @@ mod tests {
         let said = warnings(&[("a", &noise), ("y", &|i| ((i * 7) % 60) as f64 + 100.0)]);
         assert_eq!(
             said,
-            ["column \"y\": has another whole number in every row, like the number of a row; if it is one, choose another target"]
+            [
+                "column \"y\": has another whole number in every row, like the number of a row; if it is one, choose another target"
+            ]
         );
         let texts = Column::categorical("y", &(0..60).map(|i| format!("k{}", i % 20)).collect::<Vec<_>>());
         let said = warnings_of(vec![Column::numeric("a", (0..60).map(noise).collect()), texts]);

@@ -146,7 +146,8 @@ impl Preparation {
 /// The label that another one probably means, as a question: the same but for case, spaces and signs at its ends, or nearly the same.
 fn near(text: &str, levels: &[String]) -> String {
     let plain = |text: &str| {
-        text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ',' | ';' | ':' | '!' | '"' | '\'')).to_lowercase()
+        text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ',' | ';' | ':' | '!' | '"' | '\''))
+            .to_lowercase()
     };
     match levels.iter().find(|level| plain(level) == plain(text)) {
         Some(level) => format!("; did you mean \"{level}\"?"),

@@ -13,6 +13,7 @@ mod missing;
 mod prepare;
 mod split;
 mod target;
+mod time;
 mod totals;
 
 pub use choose::{Choice, ColumnRoles, choose};

@@ -5,8 +5,26 @@ use crate::files::{Cells, Column, Table};
 
 /// Labels of such rows, in lower case.
 const LABELS: [&str; 20] = [
-    "total", "totals", "grand total", "sum", "subtotal", "average", "avg", "mean", "gesamt", "gesamtsumme", "summe", "insgesamt",
-    "mittelwert", "durchschnitt", "somme", "moyenne", "totale", "media", "suma", "totaal",
+    "total",
+    "totals",
+    "grand total",
+    "sum",
+    "subtotal",
+    "average",
+    "avg",
+    "mean",
+    "gesamt",
+    "gesamtsumme",
+    "summe",
+    "insgesamt",
+    "mittelwert",
+    "durchschnitt",
+    "somme",
+    "moyenne",
+    "totale",
+    "media",
+    "suma",
+    "totaal",
 ];
 /// With fewer rows the last one may be a sum by chance.
 const FEWEST_ROWS: usize = 20;
@@ -28,7 +46,9 @@ fn labelled(table: &Table, row: usize) -> Option<Warning> {
     let has = |column: &&Column| {
         let cells = column.as_category();
         let text = cells.text(row).filter(|_| matches!(cells, Cells::Categorical { .. }));
-        text.is_some_and(|text| is_label(&text) && !(0..table.rows() - LAST).any(|row| cells.text(row).as_deref() == Some(&text)))
+        text.is_some_and(|text| {
+            is_label(&text) && !(0..table.rows() - LAST).any(|row| cells.text(row).as_deref() == Some(&text))
+        })
     };
     let column = table.columns().iter().find(has)?;
     let label = column.as_category().text(row)?.into_owned();
@@ -64,7 +84,10 @@ fn summed(table: &Table) -> Option<Warning> {
     } else {
         return None;
     };
-    let message = format!("row {}, the last one, holds the {what} of the rows above and is no data; leave it out of the file", last + 1);
+    let message = format!(
+        "row {}, the last one, holds the {what} of the rows above and is no data; leave it out of the file",
+        last + 1
+    );
     Some(Warning { column: String::new(), message, cells: Vec::new() })
 }
 
@@ -74,9 +97,8 @@ mod tests {
 
     fn said(last: [&str; 3]) -> Option<String> {
         let texts: Vec<String> = (0..30).map(|i| format!("k{}", i % 3)).chain([last[0].to_owned()]).collect();
-        let number = |at: usize, of: fn(usize) -> f64| {
-            (0..30).map(of).chain([last[at].parse().unwrap()]).collect::<Vec<f64>>()
-        };
+        let number =
+            |at: usize, of: fn(usize) -> f64| (0..30).map(of).chain([last[at].parse().unwrap()]).collect::<Vec<f64>>();
         let columns = vec![
             Column::categorical("k", &texts),
             Column::numeric("x", number(1, |i| i as f64)),

@@ -80,7 +80,11 @@ impl Given {
         // A name of a sheet says nothing about its cells.
         let said = said.filter(|option| option.name != "sheet");
         said.map(|option| {
-            format!("is read with {}, the table of training was read with {}", option.text(&self.format), option.text(own))
+            format!(
+                "is read with {}, the table of training was read with {}",
+                option.text(&self.format),
+                option.text(own)
+            )
         })
         .collect()
     }
@@ -97,12 +101,8 @@ mod tests {
 
     #[test]
     fn every_option_is_taken_over() {
-        let all = Format {
-            delimiter: Some(";".into()),
-            thousands: Some(".".into()),
-            sheet: Some("a".into()),
-            ..german()
-        };
+        let all =
+            Format { delimiter: Some(";".into()), thousands: Some(".".into()), sheet: Some("a".into()), ..german() };
         let names: Vec<&str> = OPTIONS.iter().map(|option| option.name).collect();
         let given = Given { format: all.clone(), names };
         assert_eq!(given.over(&Format::default()), all);

@@ -3,7 +3,16 @@
 /// Names of an option, in snake case, and the message about it.
 const ABSENT: [(&[&str], &str); 2] = [
     (
-        &["weight", "weights", "sample_weight", "sample_weights", "row_weight", "row_weights", "weight_column", "instance_weight"],
+        &[
+            "weight",
+            "weights",
+            "sample_weight",
+            "sample_weights",
+            "row_weight",
+            "row_weights",
+            "weight_column",
+            "instance_weight",
+        ],
         "weights of rows are not possible yet: repeat rows as often as they count, leave out those of weight 0, or weight classes with class_weights balanced",
     ),
     (

@@ -92,7 +92,10 @@ fn a_model_knows_the_marks_of_its_numbers() {
     // A file that is written otherwise: what is said counts, and a column of texts is named.
     folder.write("us.csv", "x\n1234.5\n5678.5\n");
     let (_, said) = ran(&folder, "predict m us.csv --device cpu");
-    assert!(said.contains("column \"x\" held numbers in the table of training and holds texts here, such as \"1234.5\""), "{said}");
+    assert!(
+        said.contains("column \"x\" held numbers in the table of training and holds texts here, such as \"1234.5\""),
+        "{said}"
+    );
     let (out, said) = ran(&folder, "predict m us.csv --decimal . --thousands , --device cpu");
     assert_eq!(numbers(&out).len(), 2);
     assert!(said.contains("is read with decimal \".\", the table of training was read with decimal \",\""), "{said}");
@@ -122,7 +125,10 @@ fn a_percentage_is_the_same_number_in_a_workbook_and_in_its_csv() {
     // Fractions instead of percentages are said.
     folder.write("plain.csv", format!("{}\n0.5,0.1,0.2\n0.25,0.3,0.1\n", names[..3].join(",")));
     let said = ran(&folder, "predict m plain.csv --device cpu").1;
-    assert!(said.contains("held percentages in the table of training, of which 50% is 50, and holds plain numbers here"), "{said}");
+    assert!(
+        said.contains("held percentages in the table of training, of which 50% is 50, and holds plain numbers here"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -133,7 +139,8 @@ fn rows_that_differ_are_no_copies() {
     let said = warnings(&folder, "train t.csv --target price");
     assert!(!said.contains("copies"), "{said}");
     // Sixty rows that are there twice.
-    let twice: String = (0..300).map(|i| format!("{}.5,{},{}\n", i % 240, i % 240 * 7 % 67, i % 240 * 3 % 101)).collect();
+    let twice: String =
+        (0..300).map(|i| format!("{}.5,{},{}\n", i % 240, i % 240 * 7 % 67, i % 240 * 3 % 101)).collect();
     folder.write("t.csv", format!("size,k,price\n{twice}"));
     assert!(warnings(&folder, "train t.csv --target price --force").contains("60 of 300 rows are copies of another"));
 }
@@ -164,7 +171,8 @@ fn a_run_resumes_on_its_own_validation_rows_only() {
 #[test]
 fn a_schedule_without_any_term_is_refused_at_the_start() {
     let folder = Folder::new();
-    let rows: String = (0..100).map(|i| format!("{},{}\n", f64::from(i) / 50.0 - 1.0, 1.0 / (f64::from(i) / 50.0 - 1.003))).collect();
+    let rows: String =
+        (0..100).map(|i| format!("{},{}\n", f64::from(i) / 50.0 - 1.0, 1.0 / (f64::from(i) / 50.0 - 1.003))).collect();
     folder.write("p.csv", format!("x,y\n{rows}"));
     let line = "train p.csv --target y --head rational --epochs 50 --patience 0 --device cpu --hidden 4 --out m --json";
     for term in ["decoded=0.5..0@0..6", "decoded=0..0.5@6..9", "decoded=0.5..0@3..6 --term chordal=1..0@0..3"] {
@@ -193,7 +201,10 @@ fn inputs_are_written_as_their_file_has_them() {
     let folder = Folder::new();
     let row = |i: usize| {
         let amount = ["123456789012345678.25", "0.10"][i % 2];
-        format!("{{\"a\": {i}, \"country\": \"{}\", \"amount\": {amount}, \"pad\": \"\\ttab \", \"y\": {i}.5}}\n", ["NA", "DE"][i % 2])
+        format!(
+            "{{\"a\": {i}, \"country\": \"{}\", \"amount\": {amount}, \"pad\": \"\\ttab \", \"y\": {i}.5}}\n",
+            ["NA", "DE"][i % 2]
+        )
     };
     folder.write("t.jsonl", (0..40).map(row).collect::<String>());
     ran(&folder, &format!("train t.jsonl --target y --features a {TINY} --out m"));
@@ -223,7 +234,9 @@ fn a_name_of_each_row_is_no_target() {
     folder.write("t.csv", format!("a,id,k,n\n{rows}"));
     let (_, said) = folder.refused(&format!("train t.csv --target id {TINY}"));
     assert!(said.contains("target \"id\" has another text in every row, so no class can be learnt"), "{said}");
-    assert!(warnings(&folder, "train t.csv --target k").contains("column \"k\": has 30 classes in 80 rows, 2.7 of each"));
+    assert!(
+        warnings(&folder, "train t.csv --target k").contains("column \"k\": has 30 classes in 80 rows, 2.7 of each")
+    );
     let said = warnings(&folder, "train t.csv --target n --force");
     assert!(said.contains("column \"n\": has another whole number in every row"), "{said}");
 }
@@ -261,9 +274,13 @@ fn too_few_rows_are_refused_with_the_number_needed() {
 fn a_row_of_totals_is_named() {
     let folder = with("r34_footer.csv");
     let said = warnings(&folder, "train r34_footer.csv --target y");
-    assert!(said.contains("column \"c\": row 301 seems to sum up the rows above") && said.contains("\"Total\""), "{said}");
+    assert!(
+        said.contains("column \"c\": row 301 seems to sum up the rows above") && said.contains("\"Total\""),
+        "{said}"
+    );
     // What it advises works.
-    let report = json(&folder, &format!("train r34_footer.csv --target y --na Total --missing drop {TINY} --out k --json"));
+    let report =
+        json(&folder, &format!("train r34_footer.csv --target y --na Total --missing drop {TINY} --out k --json"));
     assert_eq!(report[0]["dropped"], 1);
 }
 
@@ -271,10 +288,12 @@ fn a_row_of_totals_is_named() {
 fn a_day_is_in_one_part() {
     let folder = with("w43_time_ties.csv");
     let report = json(&folder, &format!("train w43_time_ties.csv --target y --time day {TINY} --out m --json"));
-    let rows: Vec<u64> = ["train", "validation", "test"].map(|part| report[0]["rows"][part].as_u64().expect("a number")).to_vec();
+    let rows: Vec<u64> =
+        ["train", "validation", "test"].map(|part| report[0]["rows"][part].as_u64().expect("a number")).to_vec();
     // 203 rows of 29 days: 15 % are 30 rows, and the nearest days begin after 140 and 175 rows.
     assert_eq!(rows, [140, 35, 28]);
-    let folds = json(&folder, &format!("train w43_time_ties.csv --target y --time day --folds 3 {TINY} --out k --json"));
+    let folds =
+        json(&folder, &format!("train w43_time_ties.csv --target y --time day --folds 3 {TINY} --out k --json"));
     let held: Vec<&Value> = folds.iter().filter(|event| event["event"] == "fold").collect();
     assert_eq!(held.len(), 3, "{folds:?}");
     for fold in held {
@@ -289,7 +308,9 @@ fn unknown_labels_are_left_out_of_an_evaluation() {
     folder.write("one.csv", "a,b,income\n0.9,0.1, >50K\n-0.9,-0.4, <=50K\n0.5,0.1, >50K.\n");
     let (out, _) = ran(&folder, "eval m one.csv --device cpu");
     assert!(
-        out.contains("1 of 3 rows dropped; income: 0 missing, 1 not seen in training, such as \">50K.\"; did you mean \">50K\"?"),
+        out.contains(
+            "1 of 3 rows dropped; income: 0 missing, 1 not seen in training, such as \">50K.\"; did you mean \">50K\"?"
+        ),
         "{out}"
     );
     let report = json(&folder, "eval m one.csv --device cpu --json");
@@ -309,7 +330,10 @@ fn unknown_labels_are_left_out_of_an_evaluation() {
 fn what_is_not_possible_yet_says_what_is() {
     let folder = with("t13_text.csv");
     let said = warnings(&folder, "train t13_text.csv --target label");
-    assert!(said.contains("column \"review\": holds free text, which is not learnt from yet, and is left out"), "{said}");
+    assert!(
+        said.contains("column \"review\": holds free text, which is not learnt from yet, and is left out"),
+        "{said}"
+    );
     let folder = with("t14_multi.csv");
     let (code, said) = folder.refused("train t14_multi.csv --target y1,y2");
     assert_eq!(
@@ -321,5 +345,8 @@ fn what_is_not_possible_yet_says_what_is() {
     );
     let folder = with("t15_weights.csv");
     let (code, said) = folder.refused("train t15_weights.csv --target y --weight w");
-    assert!(code == Some(2) && said.starts_with("mero: --weight: weights of rows are not possible yet: repeat rows"), "{said}");
+    assert!(
+        code == Some(2) && said.starts_with("mero: --weight: weights of rows are not possible yet: repeat rows"),
+        "{said}"
+    );
 }
