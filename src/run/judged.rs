@@ -83,7 +83,7 @@ impl Judged {
 /// Fewer rows of a class say nothing about whether it is ever found.
 const FEWEST_ROWS: usize = 5;
 
-/// The classes none of whose rows the model finds, from its outputs and the targets of these rows.
+/// The rare classes none of whose rows the model finds, from its outputs and the targets of these rows.
 fn never_found(target: &Target, (z, y): (&[f32], &[f32]), part: &str) -> Vec<Warning> {
     let Target::Classification { name, levels, .. } = target else { return Vec::new() };
     let rows = z.len() / levels.len();
@@ -94,7 +94,9 @@ fn never_found(target: &Target, (z, y): (&[f32], &[f32]), part: &str) -> Vec<War
         counts[own][0] += 1;
         counts[own][1] += usize::from(largest(outputs) == own);
     }
-    let never = levels.iter().zip(counts).filter(|(_, [own, found])| *own >= FEWEST_ROWS && *found == 0);
+    // Only of a rare class: of a common one, a model that has learnt nothing yet may find none.
+    let is_rare = |own: usize| own >= FEWEST_ROWS && own * levels.len() < rows;
+    let never = levels.iter().zip(counts).filter(|(_, [own, found])| is_rare(*own) && *found == 0);
     never
         .map(|(level, [own, _])| {
             let message = format!(

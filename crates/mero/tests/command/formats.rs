@@ -88,7 +88,7 @@ fn inputs_are_copied_byte_for_byte_or_written_as_csv() {
     folder.write("new.jsonl", format!("{object}{{\"a\": 1, \"b\": 1, \"id\": 2}}"));
     let got = lines("new.jsonl");
     assert_eq!(got[0], "id,a,b,colour,t,ok,prediction,note");
-    assert!(got[1].starts_with("9007199254740993,0.5,0.1,red,\"x, \"\"y\"\"\",true,"), "{got:?}");
+    assert!(got[1].starts_with("9007199254740993,0.50,1e-1,red,\"x, \"\"y\"\"\",true,"), "{got:?}");
     assert!(got[2].starts_with("2,1,1,,,,,"), "{got:?}");
 }
 

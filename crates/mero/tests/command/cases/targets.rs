@@ -231,14 +231,14 @@ fn a_date_is_no_class() {
 fn a_name_of_each_row_is_no_target() {
     let folder = Folder::new();
     let rows: String = (0..80).map(|i| format!("{},id{i},k{},{}\n", i * 37 % 80, i % 30, i + 1000)).collect();
-    folder.write("t.csv", format!("a,id,k,n\n{rows}"));
+    folder.write("t.csv", format!("a,id,k,row_nr\n{rows}"));
     let (_, said) = folder.refused(&format!("train t.csv --target id {TINY}"));
     assert!(said.contains("target \"id\" has another text in every row, so no class can be learnt"), "{said}");
     assert!(
         warnings(&folder, "train t.csv --target k").contains("column \"k\": has 30 classes in 80 rows, 2.7 of each")
     );
-    let said = warnings(&folder, "train t.csv --target n --force");
-    assert!(said.contains("column \"n\": has another whole number in every row"), "{said}");
+    let said = warnings(&folder, "train t.csv --target row_nr --force");
+    assert!(said.contains("column \"row_nr\": has another whole number in every row"), "{said}");
 }
 
 #[test]
