@@ -32,7 +32,7 @@ export class Engine extends Handle {
 
   /**
    * Trains a model on a table or on arrays and resolves with it, once the run has ended. `onEpoch` is called after every epoch. An aborted
-   * signal ends the run early, with its best model.
+   * signal ends the run early, with its best model; before the first epoch was completed, the promise is rejected with the signal's reason.
    */
   async fit<T extends Task = Task>(data: TableSource | Arrays, options: FitOptions<T> = {}): Promise<Fit<T>> {
     const { onStart, onEpoch, ...rest } = options ?? {};

@@ -50,6 +50,12 @@ export class Run<T extends Task = Task> extends Handle implements AsyncIterableI
     try {
       const value = await (this.#requested.shift() ?? this.#request());
       if (value?.event === "end") {
+        // Without a completed epoch there is nothing to keep: the model has its initial weights.
+        if (value.stop === "asked" && value.bestEpoch === null && this.#signal?.aborted) {
+          super.dispose();
+          value.model.dispose();
+          throw this.#signal.reason;
+        }
         this.#end("read to its end");
         // If the engine has ended meanwhile, there is nothing left to delete.
         await this.call("ended", []).catch(() => {});

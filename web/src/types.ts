@@ -48,7 +48,7 @@ export interface DeviceInfo {
 /** Options of a training run. */
 export interface TrainOptions extends EngineOptions, ReadingOptions {
   /**
-   * Aborted before the run begins: the run fails with the signal's reason. Aborted later: it ends early, and its end event
+   * Aborted before the first epoch was completed: the run fails with the signal's reason. Aborted later: it ends early, and its end event
    * still brings the best model.
    */
   signal?: AbortSignal | undefined;
