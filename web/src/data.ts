@@ -6,7 +6,7 @@ export type { ReadingOptions };
 /** What a model predicts: a number, or a class. */
 export type Task = "regression" | "classification";
 
-/** A table file (CSV, TSV, NPY) as bytes or text. */
+/** A table file (CSV, TSV, JSON, NPY) as bytes or text. A text that clearly is an address is fetched, see {@link Remote}; any other text is data. */
 export type Table = Uint8Array | ArrayBuffer | Blob | string;
 
 /** Numbers in row-major order: a typed array, `Float16Array` if the runtime has it, or a plain array. A `Uint8Array` alone is the bytes of a file. */
@@ -32,7 +32,11 @@ export type Rows = readonly object[];
 /** Columns of equal length by their names. */
 export type Columns = Readonly<Record<string, Numbers | readonly Cell[]>>;
 
-/** What is fetched: a URL (in a browser also as a string without a line break), a `Response`, or a stream of bytes. */
+/**
+ * What is fetched: a URL, a `Response`, or a stream of bytes. In a page a string is an address if it has at most 2,048 letters, no white space, brackets, commas,
+ * semicolons or quotes, and begins with `https://`, `http://`, `blob:`, `/`, `./` or `../` or is the name of a file such as `data/houses.csv`; so is a `data:` URL. Any other string is data,
+ * which is sent nowhere.
+ */
 export type Remote = URL | Response | ReadableStream<Uint8Array>;
 
 /** A table in any form. */

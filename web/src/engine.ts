@@ -8,6 +8,7 @@ import { divided, taken } from "./options.js";
 import { copied, pack, type Packed } from "./parcel.js";
 import { renamed } from "./received.js";
 import { type Begin, Run } from "./run.js";
+import { isAddress, unknownText } from "./text.js";
 import type { Arrays, DeviceInfo, Fit, FitOptions, LoadOptions, ModelSource, ProfileOptions, ReadingOptions, ResumeOptions, StartEvent, StepProfile, TableSource, Task, TrainOptions } from "./types.js";
 import { ENGINE } from "./wire.js";
 
@@ -119,6 +120,9 @@ export class Engine extends Handle {
     checkFunctions("load", { onProgress });
     const isRemote = source instanceof Response || source instanceof URL || typeof source === "string";
     const { request } = this.connection;
+    // Outside a page a text is also a path, whose name may have any signs; nothing is sent.
+    const isPath = !(globalThis as { location?: unknown }).location && typeof source === "string" && source.length < 4096 && !/^https?:|^\s*[[{]|[\r\n]/i.test(source);
+    if (typeof source === "string" && !isPath && !isAddress(source)) throw unknownText("load", source, "the bytes of a model file, or its URL");
     const [data, name] = isRemote
       ? await download(source, { call: "load", wanted: "a model file", request, signal: this.#signal(signal), onProgress })
       : [source, undefined];

@@ -238,7 +238,7 @@ export interface ResumeOptions {
   keep?: string | undefined;
 }
 
-/** A model file: its bytes, a `File`, a `Response`, or its URL (also as a string). */
+/** A model file: its bytes, a `File`, a `Response`, or its URL (also as a string, by the rule of {@link Remote}; outside a page also a path). */
 export type ModelSource = Uint8Array | ArrayBuffer | Blob | Response | URL | string;
 
 export interface LoadOptions {

@@ -1,12 +1,11 @@
 // Cases that people reported, each with its right answer worked out by hand. In Node; those that need a page are in the suites of the browser.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before } from "node:test";
 import { promisify } from "node:util";
 import * as mero from "../dist/node.js";
-import { test, web } from "./browser.mjs";
+import { test, visit, web } from "./browser.mjs";
 
 let engine;
 
@@ -74,4 +73,65 @@ test("an abort before the first epoch was completed rejects with the signal's re
   let last;
   for await (const event of stopped) last = event;
   assert.deepEqual([last.event, last.stop], ["end", "asked"]);
+});
+
+test("only a text that clearly is an address is fetched; any other is data or an error", async () => {
+  const { page, close } = await visit("/test/blank.html", { webgpu: false });
+  const asked = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await page.evaluate(async () => {
+    const { open, describe } = await import("/dist/index.js");
+    const engine = await open({ device: "cpu" });
+    window.tried = async (call, text) => {
+      const answer = call === "describe" ? describe(text) : call === "load" ? engine.load(text) : engine.fit(text, { target: "salary" });
+      return answer.then((value) => JSON.stringify(value), (error) => `${error.name}: ${error.message}`);
+    };
+    await describe("a\n1\n");
+  });
+  const start = asked.length;
+  const base64 = "yAUAAAAAAAB7".repeat(40);
+  const texts = {
+    json: '[{"name":"A","salary":5}]', broken: '[{"name":"A","salary":5}', fields: '{"salary":[5,6]}', line: "name,salary", semicolons: "name;salary", tabs: "name\tsalary", base64,
+    slash: `/9j/${base64}`, word: "hello", mail: "ann@example.org", date: "12/31/2025", number: "3.14", token: "eyJhbGciOi.eyJzdWIiOi.SflKxwRJSMeKKF2QT4fwpMeJf36POk", key: "sk-live-abc/def",
+    search: "https://example.org/?q=a b", list: "https://example.org/a,b", script: "javascript:alert(1)", long: `/${"a.b".repeat(1000)}`, sentence: "my salary is 5",
+  };
+  const got = await page.evaluate(async (texts) => {
+    const all = {};
+    for (const call of ["describe", "fit", "load"]) for (const [name, text] of Object.entries(texts)) all[`${call} ${name}`] = await window.tried(call, text);
+    return all;
+  }, texts);
+  assert.deepEqual(asked.slice(start).filter((path) => !path.startsWith("/dist/")), [], "nothing was sent");
+  assert.equal(got["describe json"], '{"rows":1,"columns":[{"name":"name","isNumeric":false},{"name":"salary","isNumeric":true}]}');
+  assert.equal(got["describe fields"], '{"rows":2,"columns":[{"name":"salary","isNumeric":true}]}');
+  assert.equal(got["describe line"], "InputError: table: has no rows");
+  assert.match(got["fit broken"], /^InputError: fit: the text begins like JSON, but it is not: /);
+  assert.match(got["fit base64"], /^InputError: fit: data: got "yAUA.*"…, expected a table as text; it looks like base64: decode it first/);
+  assert.match(got["load base64"], /^InputError: load: got "yAUA.*…, expected the bytes of a model file, or its URL; it looks like base64/);
+  assert.match(got["fit word"], /^InputError: fit: data: got "hello", expected a table as text; a text is fetched if it begins with/);
+  assert.match(got["load list"], /to fetch it, give a URL: load\(new URL\(…\)\)$/);
+  for (const [name, answer] of Object.entries(got)) if (!name.startsWith("describe")) assert.match(answer, /^InputError: /, name);
+  const addresses = ["/data/a.csv", "./a", "../a.json", "houses.csv?v=2", "data/häuser.csv", "http://localhost:1/x", "blob:nothing", "data:text/csv,a%0A1%0A"];
+  const fetched = await page.evaluate((all) => Promise.all(all.map((text) => window.tried("describe", text))), addresses);
+  fetched.forEach((answer, at) => assert.match(answer, at === addresses.length - 1 ? /^\{"rows":1/ : /^LoadError: describe: /, addresses[at]));
+  await close();
+});
+
+test("JSON as text or as a file is a table, and a damaged one is an error about JSON", async () => {
+  const rows = Array.from({ length: 60 }, (_, at) => ({ size: at % 13, city: at % 2 ? "Oslo" : "Rome", price: 3 * (at % 13) }));
+  const text = JSON.stringify(rows);
+  const wanted = { rows: 60, columns: [{ name: "size", isNumeric: true }, { name: "city", isNumeric: false }, { name: "price", isNumeric: true }] };
+  const lines = rows.map((row) => JSON.stringify(row)).join("\n");
+  const columns = JSON.stringify(Object.fromEntries(["size", "city", "price"].map((name) => [name, rows.map((row) => row[name])])));
+  const bytes = (text) => new TextEncoder().encode(text);
+  for (const data of [text, JSON.stringify(rows, null, 2), `\uFEFF${text}`, lines, columns, bytes(text), bytes(text).buffer, new Blob([lines]), new File([columns], "a.json"), new Response(text)]) {
+    assert.deepEqual(await mero.describe(data), wanted);
+  }
+  const options = { target: "price", epochs: 2, hidden: [4] };
+  const [{ model }, { model: other }] = [await engine.fit(text, options), await engine.fit(rows, options)];
+  assert.deepEqual(await model.save(), await other.save());
+  // As a file it has one result for all rows.
+  assert.deepEqual((await model.predict(text)).value, Float64Array.from((await model.predict(rows)).map(({ value }) => value)));
+  for (const data of [text.slice(0, -1), new File([text.slice(0, -1)], "a.json")]) await assert.rejects(engine.fit(data, options), /^InputError: fit: .* begins like JSON, but it is not: /);
+  // A header in brackets is CSV.
+  assert.equal((await mero.describe("[mm],[s]\n1,2\n")).rows, 1);
 });
