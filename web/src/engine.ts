@@ -19,6 +19,14 @@ function checkFunctions(call: string, options: object): void {
   }
 }
 
+/** Whether a run with these options reads a column: those that it ignores, and with `features` all that no option names, may hold anything. */
+function columnsUsed({ ignore, features, ...others }: Pick<TrainOptions, "ignore" | "features">): (name: string) => boolean {
+  const list = (names: unknown): unknown[] => (Array.isArray(names) ? names : [names]);
+  const ignored = new Set(list(ignore));
+  const named = features && new Set([features, ...Object.values(others)].flatMap(list));
+  return (name) => !ignored.has(name) && (!named || named.has(name));
+}
+
 /** An open device. Disposing of it disposes of its runs and models too: save a model before that. */
 export class Engine extends Handle {
   readonly info: DeviceInfo;
@@ -69,7 +77,10 @@ export class Engine extends Handle {
 
   #run<T extends Task>(call: string, data: unknown, options: TrainOptions): Run<T> {
     const { signal, keep, reading, rest } = divided(call, options);
-    const packed = this.#packed(call, data, signal, rest.target, reading);
+    if (Array.isArray(rest.target)) {
+      throw new InputError(`${call}: target: got an array: several targets in one model are not possible yet; train one model for each target, and leave the others out with ignore`, "usage");
+    }
+    const packed = this.#packed(call, data, signal, rest.target, reading, rest);
     return new Run(this.connection, this.#starter("train", packed, rest, keep), signal, call);
   }
 
@@ -99,7 +110,7 @@ export class Engine extends Handle {
    */
   async profile(data: TableSource | Arrays, options: ProfileOptions = {}): Promise<StepProfile> {
     const { signal, keep, reading, rest: { steps, windows, ...train } } = divided<ProfileOptions>("profile", options);
-    const { parcel, transfer, target } = await this.#packed("profile", data, signal, train.target, reading);
+    const { parcel, transfer, target } = await this.#packed("profile", data, signal, train.target, reading, train);
     const id = ++this.#profiles;
     const stop = () => void this.call("stopProfile", [id]).catch(() => {});
     signal?.addEventListener("abort", stop, { once: true });
@@ -131,9 +142,9 @@ export class Engine extends Handle {
   }
 
   /** Packs what is trained on. Without a target, `{ x, y }` are always arrays. */
-  #packed(call: string, data: unknown, signal: AbortSignal | undefined, target: string | null | undefined, reading?: ReadingOptions): Promise<Packed> {
+  #packed(call: string, data: unknown, signal: AbortSignal | undefined, target: string | null | undefined, reading?: ReadingOptions, options?: object): Promise<Packed> {
     const arrays = target === undefined ? "always" : "alone";
-    return pack(call, data, "data", { reading, arrays, request: this.connection.request, signal: this.#signal(signal) });
+    return pack(call, data, "data", { reading, arrays, isUsed: options && columnsUsed(options), request: this.connection.request, signal: this.#signal(signal) });
   }
 
   /** A signal that aborts when the engine ends or the caller's signal aborts. Runtimes without `AbortSignal.any` use the caller's signal alone. */

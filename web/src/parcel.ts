@@ -2,7 +2,8 @@
 import type { ReadingOptions } from "./data.js";
 import { checkPassable, InputError, messageOf, shown, tagOf, unpassable } from "./errors.js";
 import { download, type Download } from "./fetch.js";
-import { converted, type Known } from "./tables.js";
+import type { Known } from "./grid.js";
+import { converted, labelsOf } from "./tables.js";
 import { checkTable, fileJson, isAddress, parsedJson } from "./text.js";
 import type { Parcel } from "./wire.js";
 
@@ -58,21 +59,22 @@ async function packed(call: string, data: unknown, source: string, how: Packing)
 }
 
 /** Rows, columns or arrays, or anything else for the engine to check. */
-function values(call: string, data: unknown, source: string, how: Packing): Packed {
+async function values(call: string, data: unknown, source: string, how: Packing): Promise<Packed> {
   const transfer: ArrayBuffer[] = [];
-  const table = how.request && converted(call, data, how);
-  const parcel: Parcel = { data: copied(call, table ? table.data : data, transfer), source, reading: table?.reading ?? how.reading };
-  return { parcel, transfer, shape: table?.shape, target: table?.target };
+  const converting = how.request && converted(call, data, how, how.signal);
+  if (!converting) return { parcel: { data: copied(call, data, transfer), source, reading: how.reading, labels: labelsOf(data) }, transfer };
+  const { data: table, reading = how.reading, labels, shape, target } = await converting;
+  return { parcel: { data: copied(call, table, transfer), source, reading, labels }, transfer, shape, target };
 }
 
 /** A file of a model or of a table. One of JSON is read here. */
-function file(call: string, bytes: Uint8Array<ArrayBuffer>, source: string, how: Packing): Packed {
+async function file(call: string, bytes: Uint8Array<ArrayBuffer>, source: string, how: Packing): Promise<Packed> {
   const value = how.request && fileJson(call, bytes, source);
   return value ? json(call, value, source, how) : bytesOf(bytes, source, how);
 }
 
 /** The table in a value of JSON: like a file, it has columns. */
-const json = (call: string, value: object, source: string, how: Packing): Packed => ({ ...values(call, value, source, how), shape: undefined });
+const json = async (call: string, value: object, source: string, how: Packing): Promise<Packed> => ({ ...await values(call, value, source, how), shape: undefined });
 
 const bytesOf = ({ buffer }: Uint8Array<ArrayBuffer>, source: string, { reading }: Packing): Packed => ({ parcel: { data: buffer, source, reading }, transfer: [buffer] });
 

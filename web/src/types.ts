@@ -1,5 +1,5 @@
 // The public types: options, events, results. Those of data and predictions are in data.ts.
-import type { ReadingOptions, Task } from "./data.js";
+import type { LabelType, ReadingOptions, Task } from "./data.js";
 import type { Model } from "./model.js";
 import type { EngineOptions } from "./train-options.js";
 
@@ -203,8 +203,10 @@ export interface ModelInfo<T extends Task = Task> {
   target: string;
   /** The input columns, in order. */
   columns: string[];
-  /** The classes; empty for regression. */
+  /** The names of the classes, also where the labels are numbers or booleans; empty for regression. */
   classes: string[];
+  /** The type of the labels that predictions give, see {@link Label}; absent if they are texts. */
+  labels?: LabelType;
   parameters: number;
   /** The values of each column in the training rows, in the order of `columns`. */
   inputs: (NumberInput | CategoryInput | DateInput)[];

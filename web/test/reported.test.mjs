@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before } from "node:test";
 import { promisify } from "node:util";
 import * as mero from "../dist/node.js";
-import { test, visit, web } from "./browser.mjs";
+import { test, uniform, visit, web } from "./browser.mjs";
 
 let engine;
 
@@ -134,4 +134,95 @@ test("JSON as text or as a file is a table, and a damaged one is an error about 
   for (const data of [text.slice(0, -1), new File([text.slice(0, -1)], "a.json")]) await assert.rejects(engine.fit(data, options), /^InputError: fit: .* begins like JSON, but it is not: /);
   // A header in brackets is CSV.
   assert.equal((await mero.describe("[mm],[s]\n1,2\n")).rows, 1);
+});
+
+test("labels come back with the type that they had", async () => {
+  const next = uniform(3);
+  const rows = Array.from({ length: 200 }, () => [Math.floor(100 * next()), Math.floor(100 * next())]).map(([a, b]) => ({ a, b, win: a > b, digit: a > b ? 1 : 0, half: a > b ? 1.5 : -2, large: a > b ? 1n : 0n, text: a > b ? "1" : "0", mixed: a > b ? 1 : "no", city: a % 2 ? "Oslo" : "Rome" }));
+  const share = (predictions, target) => predictions.filter(({ value }, row) => value === rows[row][target]).length / rows.length;
+  for (const target of ["win", "digit", "half", "large", "text"]) {
+    for (const inputs of [["a", "b"], ["a", "b", "city"]]) {
+      const { model } = await engine.fit(rows.map((row) => Object.fromEntries([...inputs, target].map((name) => [name, row[name]]))), { target, task: "classification", epochs: 20, hidden: [16] });
+      const rowsAnswer = await model.predict(rows);
+      assert.ok(share(rowsAnswer, target) > 0.9, `${target}: ${share(rowsAnswer, target)}, such as ${typeof rowsAnswer[0].value}`);
+      const columns = await model.predict(Object.fromEntries(inputs.map((name) => [name, rows.map((row) => row[name])])));
+      assert.deepEqual(columns.value, rowsAnswer.map(({ value }) => value));
+    }
+  }
+  const options = { target: "label", epochs: 2, hidden: [4], task: "classification" };
+  const type = async (data) => typeof (await (await engine.fit(data, options)).model.predict([{ a: 1 }]))[0].value;
+  const column = (value) => Object.fromEntries([["a", rows.map(({ a }) => a)], ["label", rows.map(value)]]);
+  assert.equal(await type(column(({ mixed }) => mixed)), "string");
+  assert.equal(await type(column(({ win }, row) => (row === 0 ? null : win))), "boolean");
+  assert.equal(await type(`a,label\n${rows.map(({ a, digit }) => `${a},${digit}\n`).join("")}`), "string");
+  assert.equal(await type(JSON.stringify(rows.map(({ a, digit }) => ({ a, label: digit })))), "number");
+  const arrays = { x: Float32Array.from(rows, ({ a }) => a), y: Int8Array.from(rows, ({ digit }) => digit) };
+  const run = engine.train(arrays, { epochs: 3, task: "classification", hidden: [4] });
+  await run.next();
+  const checkpoint = await run.checkpoint();
+  assert.equal(typeof (await run.predict([1])).value[0], "number");
+  run.dispose();
+  for await (const event of engine.resume(arrays, checkpoint)) if (event.event === "end") assert.equal(typeof (await event.model.predict([1])).value[0], "number");
+});
+
+test("a model file says the type of the labels", async () => {
+  const rows = Array.from({ length: 60 }, (_, at) => ({ a: at, digit: at < 30 ? 1 : 0, text: at < 30 ? "1" : "0" }));
+  for (const [target, type] of [["digit", "number"], ["text", "string"]]) {
+    const { model } = await engine.fit(rows.map((row) => ({ a: row.a, label: row[target] })), { target: "label", task: "classification", epochs: 2, hidden: [4] });
+    const again = await engine.load(await model.save());
+    assert.deepEqual([again.info, typeof (await again.predict(rows))[0].value], [model.info, type]);
+  }
+});
+
+test("options decide which columns are read before the columns of rows are", async () => {
+  const rows = Array.from({ length: 60 }, (_, at) => ({ size: at % 13, tags: ["a"], about: { deep: 1 }, price: 3 * (at % 13) }));
+  const columns = Object.fromEntries(["size", "tags", "about", "price"].map((name) => [name, rows.map((row) => row[name])]));
+  const quick = { target: "price", epochs: 2, hidden: [4] };
+  for (const data of [rows, columns, { ...columns, source: "shop" }]) {
+    for (const options of [{ ignore: ["tags", "about", ...("source" in data ? ["source"] : [])] }, { features: ["size"] }]) {
+      const { model } = await engine.fit(data, { ...quick, ...options });
+      assert.deepEqual(model.info.columns, ["size"]);
+      const [one, [same]] = [await model.predict(rows[0]), await model.predict(rows)];
+      assert.deepEqual(one, same);
+      assert.equal((await model.predict(columns)).value[0], one.value);
+    }
+  }
+  await assert.rejects(engine.fit(rows, quick), new mero.InputError('fit: row 1, column "tags" is an array, wanted a number, a text, true, false, a Date or null'));
+  await assert.rejects(engine.fit(rows, { ...quick, features: ["size", "tags"] }), /column "tags" is an array/);
+});
+
+test("a column that a row of a prediction lacks is filled in, as in an exported model; a misspelt one is an error", async () => {
+  const rows = Array.from({ length: 60 }, (_, at) => ({ size: at % 13, city: at % 2 ? "Oslo" : "Rome", price: 3 * (at % 13) + (at % 2) }));
+  const { model } = await engine.fit(rows, { target: "price", epochs: 2, hidden: [4] });
+  for (const row of [{ size: 5 }, { size: 5, price: 1 }, { size: 5, city: null }]) {
+    assert.deepEqual([(await model.predict(row)).note, (await model.predict([row]))[0].note], Array(2).fill("city: missing, a usual value filled in"));
+  }
+  await assert.rejects(model.predict({ size: 5, town: "Oslo" }), new mero.InputError('predict: column "city" is missing from the rows; they have "size", "town"'));
+  await assert.rejects(model.predict({}), mero.InputError);
+  await assert.rejects(model.evaluate([{ size: 5, price: 3 }]), /column "city" is missing/);
+});
+
+test("several targets are refused with the nearest way", async () => {
+  await assert.rejects(engine.fit({ x: [[1], [2]], y: [[1, 0], [0, 1]] }), /^InputError: fit: y holds arrays: several targets in one model are not possible yet; train one model for each column of y.*y\.map/);
+  await assert.rejects(engine.fit([{ a: 1, b: 2, c: 3 }], { target: ["b", "c"] }), /^InputError: fit: target: got an array: several targets in one model are not possible yet; train one model for each target/);
+});
+
+test("a table of many rows does not block the calling thread", async () => {
+  for (const count of [20_000, 100_000]) {
+    const rows = Array.from({ length: count }, (_, at) => ({ size: at % 97, height: at % 31, city: `city ${at % 5}`, sold: at % 2 === 0, day: at % 7, price: at % 97 }));
+    let [longest, last] = [0, performance.now()];
+    const timer = setInterval(() => {
+      const now = performance.now();
+      [longest, last] = [Math.max(longest, now - last), now];
+    });
+    const run = engine.train(rows, { target: "price", epochs: 1, hidden: [] });
+    // Small tables are copied at once, so that later changes have no effect.
+    const began = performance.now();
+    assert.equal((await run.next()).value.trainRows, Math.round(count * 0.7));
+    run.dispose();
+    clearInterval(timer);
+    // A clock on a busy machine shows more than the work: no test asserts speed, so the bound is generous.
+    console.log(`${count} rows: blocked for ${longest.toFixed(0)} ms of ${(performance.now() - began).toFixed(0)}`);
+    assert.ok(longest < 250, `${count} rows: blocked for ${longest} ms`);
+  }
 });

@@ -82,14 +82,23 @@ impl Model {
     pub fn info(&self) -> Answer {
         let preparation = self.model.preparation().map_err(thrown)?;
         let target = &preparation.target;
-        Ok(object([
+        let info = object([
             ("task", target.task().name().into()),
             ("target", target.name().into()),
             ("columns", strings(preparation.names())),
             ("classes", strings(target.levels().iter().map(String::as_str))),
             ("inputs", preparation.features.iter().map(input).collect::<Array>().into()),
             ("parameters", (Layout::of(&self.model.spec).count() as f64).into()),
-        ]))
+        ]);
+        if let Some(labels) = &self.model.labels {
+            set(&info, "labels", &labels.as_str().into());
+        }
+        Ok(info)
+    }
+
+    /// Notes in the model, and so in its file, the type that the labels of its classes had where it was trained.
+    pub fn set_labels(&mut self, labels: String) {
+        Rc::make_mut(&mut self.model).labels = Some(labels);
     }
 
     /// Predicts every row: `{ value }` of numbers, with `deviation` if the model predicts standard deviations, `{ value, probability, probabilities }` of classes, the last [rows, classes], or for a
