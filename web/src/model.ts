@@ -64,7 +64,7 @@ export class Model<T extends Task = Task> extends Handle {
   predict(x: Table | Numbers | Columns | Remote, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array, T>>;
   predict(x: Table | Numbers | Columns | Remote, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction<Uint8Array, T>>;
   predict(x: Table | Numbers | Columns | Remote, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array, T>>;
-  predict<R extends RowOf<R>>(row: R, options?: PredictOptions): Promise<RowPrediction<T>>;
+  predict<R extends object & RowOf<R>>(row: R, options?: PredictOptions): Promise<RowPrediction<T>>;
   predict(x: Input, options: PredictOptions = {}): Promise<unknown> {
     return predicted(this.connection, this.info, x, options, ({ parcel, transfer }, asked, signal) => this.#predict(parcel, transfer, asked, signal));
   }

@@ -99,7 +99,7 @@ export class Run<T extends Task = Task> extends Handle implements AsyncIterableI
   predict(x: Table | Numbers | Columns | Remote, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array, T>>;
   predict(x: Table | Numbers | Columns | Remote, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction<Uint8Array, T>>;
   predict(x: Table | Numbers | Columns | Remote, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array, T>>;
-  predict<R extends RowOf<R>>(row: R, options?: PredictOptions): Promise<RowPrediction<T>>;
+  predict<R extends object & RowOf<R>>(row: R, options?: PredictOptions): Promise<RowPrediction<T>>;
   async predict(x: Input, options: PredictOptions = {}): Promise<unknown> {
     return predicted(this.connection, this.#info ?? this.#described(), x, options, ({ parcel, transfer }, asked, signal) => this.call("predict", [parcel, asked], { transfer, signal }));
   }

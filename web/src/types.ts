@@ -12,7 +12,7 @@ export type DeviceName = "auto" | "webgpu" | "cpu";
 
 /** Where the engine runs, and where its WebAssembly comes from. */
 export interface RuntimeOptions {
-  /** false: run in the calling thread, for use inside your own worker. Default true: run in a worker, so that the page stays responsive. */
+  /** false: run in the calling thread, for use inside your own worker; in a service worker, only with `meromorph/inline` or the classic script. Default true: run in a worker, so that the page stays responsive. */
   worker?: boolean;
   /** The engine's WebAssembly, if you host it elsewhere. Default: the file in the package. */
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module;

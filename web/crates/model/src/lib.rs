@@ -113,14 +113,6 @@ impl Model {
         let has_poles = self.model.spec.head().is_some();
         for prediction in &predictions {
             match prediction {
-                Prediction::None => {
-                    names.extend([JsValue::NULL]);
-                    values.push(f64::NAN);
-                    deviations.push(f64::NAN);
-                    if has_poles {
-                        flags.iter_mut().zip([1, 0, 1]).for_each(|(flags, flag)| flags.push(flag));
-                    }
-                }
                 Prediction::Number(value) => values.push(*value),
                 Prediction::Normal { mean, deviation } => {
                     values.push(*mean);
@@ -135,6 +127,15 @@ impl Model {
                 Prediction::Class { name, probability } => {
                     names.extend([JsValue::from_str(name)]);
                     values.push(*probability);
+                }
+                // None, and a kind that this crate does not know yet.
+                _ => {
+                    names.extend([JsValue::NULL]);
+                    values.push(f64::NAN);
+                    deviations.push(f64::NAN);
+                    if has_poles {
+                        flags.iter_mut().zip([1, 0, 1]).for_each(|(flags, flag)| flags.push(flag));
+                    }
                 }
             }
         }
@@ -186,11 +187,16 @@ fn noted(notes: &[Note]) -> JsValue {
         kinds.push(match &note.kind {
             NoteKind::Outside => 0,
             NoteKind::Unseen(_) => 1,
+            NoteKind::Filled => 3,
             NoteKind::Unusable(why) => {
                 texts.push(why.as_str());
                 2
             }
-            NoteKind::Filled => 3,
+            // A kind that this crate does not know yet.
+            _ => {
+                texts.push("odd");
+                2
+            }
         });
     }
     object([
@@ -216,5 +222,7 @@ fn input(feature: &Feature) -> JsValue {
             let [from, to] = date.range();
             object([name, ("from", from.into()), ("to", to.into())])
         }
+        // A kind that this crate does not know yet.
+        _ => object([name]),
     }
 }
