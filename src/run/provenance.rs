@@ -99,11 +99,13 @@ mod tests {
             ..Provenance::default()
         };
         let fold = model.clone();
+        let model = Model { labels: Some("number".into()), ..model };
         let model = model.with_provenance(&provenance).with_folds(&[fold.clone(), fold]).unwrap();
         let bytes = model.save().unwrap();
         let read = Model::load(&bytes, "m").unwrap();
         assert_eq!((&read, read.folds().unwrap().len()), (&model, 2));
         let bare = read.without_provenance();
+        assert_eq!([&read.labels, &bare.labels].map(Option::as_deref), [Some("number"); 2]);
         assert_eq!((bare.provenance().unwrap(), bare.folds().unwrap().len()), (None, 0));
         assert_eq!(Model::load(&bytes, "m").unwrap().provenance().unwrap(), Some(provenance));
     }

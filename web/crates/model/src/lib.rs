@@ -89,7 +89,7 @@ impl Model {
     pub fn info(&self) -> Answer {
         let preparation = self.model.preparation().map_err(thrown)?;
         let target = &preparation.target;
-        Ok(object([
+        let info = object([
             ("task", target.task().name().into()),
             ("target", target.name().into()),
             ("columns", strings(preparation.names())),
@@ -97,7 +97,16 @@ impl Model {
             ("inputs", preparation.features.iter().map(input).collect::<Array>().into()),
             ("reading", reading_of(&self.own_format())),
             ("parameters", (Layout::of(&self.model.spec).count() as f64).into()),
-        ]))
+        ]);
+        if let Some(labels) = &self.model.labels {
+            set(&info, "labels", &labels.as_str().into());
+        }
+        Ok(info)
+    }
+
+    /// Notes in the model, and so in its file, the type that the labels of its classes had where it was trained.
+    pub fn set_labels(&mut self, labels: String) {
+        Rc::make_mut(&mut self.model).labels = Some(labels);
     }
 
     /// Predicts every row: `{ value }` of numbers, with `deviation` if the model predicts standard deviations, `{ value, probability, probabilities }` of classes, the last [rows, classes], or for a
@@ -112,14 +121,6 @@ impl Model {
         let has_poles = self.model.spec.head().is_some();
         for prediction in &predictions {
             match prediction {
-                Prediction::None => {
-                    names.extend([JsValue::NULL]);
-                    values.push(f64::NAN);
-                    deviations.push(f64::NAN);
-                    if has_poles {
-                        flags.iter_mut().zip([1, 0, 1]).for_each(|(flags, flag)| flags.push(flag));
-                    }
-                }
                 Prediction::Number(value) => values.push(*value),
                 Prediction::Normal { mean, deviation } => {
                     values.push(*mean);
@@ -134,6 +135,15 @@ impl Model {
                 Prediction::Class { name, probability } => {
                     names.extend([JsValue::from_str(name)]);
                     values.push(*probability);
+                }
+                // None, and a kind that this crate does not know yet.
+                _ => {
+                    names.extend([JsValue::NULL]);
+                    values.push(f64::NAN);
+                    deviations.push(f64::NAN);
+                    if has_poles {
+                        flags.iter_mut().zip([1, 0, 1]).for_each(|(flags, flag)| flags.push(flag));
+                    }
                 }
             }
         }
@@ -185,11 +195,16 @@ fn noted(notes: &[Note]) -> JsValue {
         kinds.push(match &note.kind {
             NoteKind::Outside => 0,
             NoteKind::Unseen(_) => 1,
+            NoteKind::Filled => 3,
             NoteKind::Unusable(why) => {
                 texts.push(why.as_str());
                 2
             }
-            NoteKind::Filled => 3,
+            // A kind that this crate does not know yet.
+            _ => {
+                texts.push("odd");
+                2
+            }
         });
     }
     object([
@@ -231,5 +246,7 @@ fn input(feature: &Feature) -> JsValue {
             let [from, to] = date.range();
             object([name, ("from", from.into()), ("to", to.into())])
         }
+        // A kind that this crate does not know yet.
+        _ => object([name]),
     }
 }
