@@ -22,7 +22,7 @@ pub use kinds::{check_bytes, is_text, open_rows, ranges, read_table, unpack};
 pub use moment::DateOrder;
 pub use rows::RowSource;
 pub use table::Table;
-pub use text::{Format, Header, Warning, csv};
+pub use text::{Clock, Format, Header, Notation, Warning, csv};
 
 use crate::error::{Error, Result};
 

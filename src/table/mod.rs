@@ -12,6 +12,7 @@ mod missing;
 mod prepare;
 mod split;
 mod target;
+mod texts;
 
 pub use choose::{Choice, ColumnRoles, choose};
 pub use encode::{Encoded, Note, NoteKind, Unknown};

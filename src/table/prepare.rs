@@ -4,7 +4,7 @@
 use super::feature::{Feature, is_list, is_scale};
 use super::target::Task;
 use crate::error::{Error, Result, hint};
-use crate::files::{Column, Table};
+use crate::files::{Column, Notation, Table};
 use crate::record;
 
 /// The features in the order of the model's inputs, and the target.
@@ -14,9 +14,11 @@ pub struct Preparation {
     pub features: Vec<Feature>,
     /// The column that the model predicts.
     pub target: Target,
+    /// How the numbers of the target are written in the training table.
+    pub target_notation: Notation,
 }
 
-record! { Preparation { features, target } }
+record! { Preparation { features, target, target_notation = Notation::default() } }
 
 /// Encoding of the target column.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +74,11 @@ record! {
 }
 
 impl Preparation {
+    /// A preparation whose target is written in the usual way.
+    pub fn new(features: Vec<Feature>, target: Target) -> Self {
+        Self { features, target, target_notation: Notation::default() }
+    }
+
     /// Errors if the record is inconsistent: a scale of 0, or other numbers of counts and levels.
     pub fn check(&self) -> Result<()> {
         let wrong = self.features.iter().find(|feature| !feature.is_sound()).map(Feature::name);

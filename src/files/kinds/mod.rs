@@ -48,6 +48,7 @@ fn check_options(kind: &Kind, source: &str, format: &Format) -> Result<()> {
         ("decimal", format.decimal != "."),
         ("thousands", format.thousands.is_some()),
         ("na", !format.missing.is_empty()),
+        ("keep_na", format.keeps_words),
         ("sheet", format.sheet.is_some()),
     ];
     let unused = given.into_iter().find(|(name, is_given)| *is_given && !kind.options.contains(name));

@@ -14,13 +14,16 @@ pub struct Format {
     pub decimal: String,
     /// The character between groups of three digits, if any.
     pub thousands: Option<String>,
-    /// Texts that mean a missing cell, besides the empty one, `NA`, `N/A`, `nan`, `null` and `?`.
+    /// Texts that mean a missing cell, besides the empty one, `N/A`, `nan`, `null` and `?`, among numbers and dates `NA` and other usual words.
+    /// A number declares all numbers that are equal.
     pub missing: Vec<String>,
+    /// Whether those words are texts like others, so that only the empty cell and `missing` mean a missing cell.
+    pub keeps_words: bool,
     /// The sheet of a workbook; the first if unset.
     pub sheet: Option<String>,
 }
 
-record! { Format { header, delimiter, decimal, thousands, missing, sheet } }
+record! { Format { header, delimiter, decimal, thousands, missing, keeps_words = false, sheet } }
 
 impl Default for Format {
     fn default() -> Self {
@@ -30,7 +33,15 @@ impl Default for Format {
 
 impl From<Header> for Format {
     fn from(header: Header) -> Self {
-        Self { header, delimiter: None, decimal: ".".into(), thousands: None, missing: Vec::new(), sheet: None }
+        Self {
+            header,
+            delimiter: None,
+            decimal: ".".into(),
+            thousands: None,
+            missing: Vec::new(),
+            keeps_words: false,
+            sheet: None,
+        }
     }
 }
 

@@ -6,9 +6,13 @@ pub(crate) mod comma;
 pub mod csv;
 mod dictionary;
 mod format;
+pub(crate) mod judge;
+pub(crate) mod missing;
+pub(crate) mod notation;
 mod number_column;
 pub(crate) mod reading;
 mod records;
 
 pub use format::{Format, Header};
+pub use notation::{Clock, Notation};
 pub use reading::Warning;

@@ -33,9 +33,12 @@ pub(crate) struct Reading {
     /// Character between groups of three digits
     #[arg(long, value_name = "CHAR")]
     thousands: Option<String>,
-    /// Texts that mean a missing cell, besides NA, N/A, nan, null, ? and nothing
+    /// Texts that mean a missing cell, besides nothing, N/A, nan, null, ? and, among numbers and dates, NA, -, none, unknown and other usual words
     #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
     na: Vec<String>,
+    /// NA and the other words are texts like others; only empty cells and those of --na are missing
+    #[arg(long)]
+    keep_na: bool,
     /// Sheet of an Excel workbook; by default, the first
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
@@ -52,7 +55,8 @@ impl Reading {
         let delimiter = self.delimiter.as_ref().map(|text| text.replace("\\t", "\t"));
         let missing = self.na.iter().flat_map(|text| names(text)).collect();
         let (decimal, thousands) = (self.decimal.clone(), self.thousands.clone());
-        let format = Format { header, delimiter, decimal, thousands, missing, sheet: self.sheet.clone() };
+        let keeps_words = self.keep_na;
+        let format = Format { header, delimiter, decimal, thousands, missing, keeps_words, sheet: self.sheet.clone() };
         format.check().map_err(|error| Failure::usage(error.to_string()))?;
         Ok(format)
     }
