@@ -2,6 +2,7 @@
 //! person should know about it. Works on the different texts of the column, each with its number of rows.
 
 use super::cell::{Meaning, Odd, is_currency};
+use super::comma;
 use super::format::Format;
 use super::notation::{Clock, Digits, Notation, Written, hours, is_same_unit, singular};
 use crate::files::moment;
@@ -118,6 +119,10 @@ impl Texts<'_> {
     /// The column as numbers, or why it is not.
     fn numbers(&self) -> Option<Judged> {
         let refused = |message: String, cells| Some(Judged { numbers: None, warnings: vec![(message, cells)] });
+        let has_comma = |(kind, text): (&Kind<'_>, &String)| matches!(kind, Kind::Text) && comma::is_number(text);
+        if self.kinds.iter().zip(self.levels).any(has_comma) {
+            return None;
+        }
         let mut warnings = Vec::new();
         let mut notation = Notation { group: self.group()?, ..Notation::default() };
         if let Some((mark, text, value)) = notation.group.as_deref().and_then(|mark| self.grouped(mark)) {
@@ -275,7 +280,11 @@ impl Texts<'_> {
             let is_open = unit == "%" && with < all;
             return if is_open { Unit::Unclear } else { Unit::One(unit.clone()) };
         }
-        if units.len() > LISTED || units.len() == 1 && unit == "%" || 10 * with < 9 * all {
+        // Letters of codes such as 5A, and ordinals, are no units.
+        let is_code = |unit: &str| unit.len() == 1 && unit.as_bytes()[0].is_ascii_alphabetic();
+        let is_other =
+            units.iter().all(|(unit, ..)| is_code(unit) || matches!(unit.as_str(), "st" | "nd" | "rd" | "th"));
+        if is_other || units.len() > LISTED || units.len() == 1 && unit == "%" || 10 * with < 9 * all {
             return Unit::Unclear;
         }
         let names = units.iter().map(|(unit, ..)| unit.clone()).collect();
