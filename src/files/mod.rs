@@ -22,7 +22,7 @@ pub use kinds::{ReadLike, check_bytes, is_text, open_rows, ranges, read_table, r
 pub use moment::DateOrder;
 pub use rows::RowSource;
 pub use table::Table;
-pub use text::{Format, Given, Header, Percent, Warning, csv};
+pub use text::{Clock, Format, Given, Header, Notation, Percent, Warning, csv};
 
 use crate::error::{Error, Result};
 

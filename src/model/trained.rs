@@ -172,7 +172,15 @@ impl Model {
         let provenance = content.text(PROVENANCE).map(str::to_owned);
         let labels = content.text(LABELS).map(str::to_owned);
         let Header { spec, loss, preparation, storage, format, engine } = header;
-        Ok(Self { storage, format, engine, labels, provenance, attached, ..Self::new(spec, loss, parameters, preparation) })
+        Ok(Self {
+            storage,
+            format,
+            engine,
+            labels,
+            provenance,
+            attached,
+            ..Self::new(spec, loss, parameters, preparation)
+        })
     }
 
     /// How rows of a table are prepared. Errors for a model trained on arrays.

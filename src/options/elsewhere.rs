@@ -2,7 +2,10 @@
 
 /// A name in snake case, and those it has elsewhere, in lower case without underscores.
 const ELSEWHERE: &[(&str, &[&str])] = &[
-    ("hidden", &["layers", "units", "hiddenunits", "hiddensizes", "hiddenlayersizes", "neurons", "layersizes", "architecture"]),
+    (
+        "hidden",
+        &["layers", "units", "hiddenunits", "hiddensizes", "hiddenlayersizes", "neurons", "layersizes", "architecture"],
+    ),
     ("epochs", &["iterations", "iters", "maxiter", "maxiterations", "nepochs", "numepochs", "niter", "nestimators"]),
     ("quiet", &["verbose", "verbosity", "silent", "progress"]),
     ("weight", &["sampleweight", "sampleweights", "weights", "instanceweight", "weightcolumn"]),
@@ -11,7 +14,21 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("patience", &["earlystopping", "earlystoppingrounds", "niternochange"]),
     ("validation", &["validationfraction", "validationsize", "validationdata", "valsplit", "valsize"]),
     ("test", &["testfraction", "testdata"]),
-    ("target", &["labels", "labelcolumn", "targetcolumn", "y", "ycolumn", "output", "outputs", "outcome", "response", "dependent"]),
+    (
+        "target",
+        &[
+            "labels",
+            "labelcolumn",
+            "targetcolumn",
+            "y",
+            "ycolumn",
+            "output",
+            "outputs",
+            "outcome",
+            "response",
+            "dependent",
+        ],
+    ),
     ("features", &["columns", "inputs", "predictors", "x", "xcolumns", "featurecolumns", "independent"]),
     ("ignore", &["drop", "dropcolumns", "exclude", "skip"]),
     ("categorical", &["categories", "catfeatures", "categoricalfeatures", "categoricalcolumns"]),

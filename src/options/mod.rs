@@ -139,7 +139,8 @@ impl<T> Table<T> {
             let names: Vec<String> = self.entries().map(|entry| naming.of(entry.name)).collect();
             // The name or an alias as it is written elsewhere: with underscores.
             let meant = self.entries().find(|entry| entry.name == name || entry.aliases.contains(&name));
-            let meant = meant.or_else(|| self.entries().find(|entry| elsewhere::meant(name).any(|known| known == entry.name)));
+            let meant =
+                meant.or_else(|| self.entries().find(|entry| elsewhere::meant(name).any(|known| known == entry.name)));
             let near = match meant {
                 Some(entry) => Some(naming.of(entry.name)),
                 None => similar(name, names.iter().map(String::as_str)).map(str::to_owned),

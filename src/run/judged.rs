@@ -150,7 +150,7 @@ mod tests {
     fn doubled() -> Model {
         let spec = Spec::mlp(1, &[], 1, Activation::identity());
         let target = Target::Regression { name: "y".into(), mean: 5.0, scale: 10.0, min: 0.0, max: 9.0 };
-        let preparation = Preparation { features: Vec::new(), target, format: None };
+        let preparation = Preparation::new(Vec::new(), target);
         Model::new(spec, Loss::mse(), vec![2.0, 0.0], Some(preparation))
     }
 

@@ -67,7 +67,7 @@ impl SplitTable {
         let columns = chosen.features.iter().copied().chain([(chosen.target, target_role)]);
         let used = columns.map(|(at, role)| (&table.columns()[at], role));
         let is_said = |(column, role): &(&Column, _)| !(*role == Role::Category && column.is_numeric());
-        let read = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned());
+        let read = used.filter(is_said).flat_map(|(column, _)| column.warnings().to_vec());
         let warnings = read.chain(chosen.left_out.clone()).chain(inspect(table, chosen)).collect();
         Ok(Self { split, preparation, reason: chosen.reason.clone(), gaps: chosen.report.clone(), warnings })
     }

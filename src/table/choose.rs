@@ -4,6 +4,7 @@ use super::feature::Role;
 use super::missing::{self, Missing, MissingReport};
 use super::target::{self, Quantity, Task};
 use crate::error::{Error, Result};
+use crate::files::DateOrder;
 use crate::files::cells::Texts;
 use crate::files::moment;
 use crate::files::text::comma;
@@ -40,6 +41,8 @@ pub struct Choice {
     pub time: Option<String>,
     /// Seed of the split; the run's own if absent.
     pub split_seed: Option<u64>,
+    /// The order of day, month and year in dates that could have several.
+    pub date_order: Option<DateOrder>,
     /// Most bins of a column of numbers, 0 for none; by the size of the table if absent.
     pub bins: Option<usize>,
 }
@@ -47,7 +50,7 @@ pub struct Choice {
 record! {
     Choice {
         target, features, ignore, categorical, numeric, task, missing, has_poles = false, group = None, time = None, split_seed = None,
-        bins = Some(0), quantity = Quantity::Measure, more_targets = Vec::new()
+        bins = Some(0), quantity = Quantity::Measure, more_targets = Vec::new(), date_order = None
     }
 }
 
@@ -85,6 +88,8 @@ pub struct ColumnRoles {
     pub group: Option<usize>,
     /// The column of time.
     pub time: Option<usize>,
+    /// The order of day, month and year in dates that could have several.
+    pub date_order: Option<DateOrder>,
     /// What is to be said of the columns that nothing can be learnt from, which are left out.
     pub left_out: Vec<Warning>,
     /// Counts of dropped rows and of cells that will be filled in.
@@ -136,6 +141,7 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
         bins,
         group,
         time,
+        date_order: choice.date_order,
         left_out,
         report,
     })
@@ -210,9 +216,16 @@ fn useless(column: &Column, choice: &Choice) -> Option<Warning> {
     let Cells::Categorical { levels, .. } = &column.cells else { return None };
     let values = (0..column.cells.len()).filter(|row| !column.cells.is_missing(*row)).count();
     let is_unique = values >= ENOUGH_ROWS && levels.len() == values && !choice.categorical.contains(&column.name);
-    let is_text = || moment::date_order(levels).is_none() && !moment::is_order_open(levels);
-    let warning = if is_prose(levels) { Warning::prose } else { Warning::unique };
-    (is_unique && is_text()).then(|| warning(&column.name))
+    if !is_unique || !moment::orders(levels).is_empty() {
+        return None;
+    }
+    if let Some(why) = column.warning() {
+        return Some(Warning::unread(why));
+    }
+    let (share, other) = moment::share_of_dates(levels);
+    let why = other.filter(|_| 2.0 * share >= 1.0).map(|other| Warning::few_dates(&column.name, share, other));
+    let usual = if is_prose(levels) { Warning::prose } else { Warning::unique };
+    Some(why.map_or_else(|| usual(&column.name), |why| Warning::unread(&why)))
 }
 
 /// Whether most texts are sentences, of at least four words.
@@ -244,7 +257,7 @@ fn role(table: &Table, choice: &Choice, name: &str) -> Result<Role> {
     }
     let is_named = choice.categorical.iter().any(|listed| listed == name);
     let order = match &table.columns()[table.position(name)?].cells {
-        Cells::Categorical { levels, .. } if !is_named => moment::date_order(levels),
+        Cells::Categorical { levels, .. } if !is_named => moment::order_of(levels, choice.date_order),
         _ => None,
     };
     Ok(order.map_or(Role::Category, Role::Date))

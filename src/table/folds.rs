@@ -25,7 +25,7 @@ pub fn fold_splits(
         return Err(Error::usage(format!("folds: got {count}, expected at least 2")));
     }
     let splits = match (chosen.time, chosen.group) {
-        (Some(time), _) => windows(&by_time(table, time, rows)?, count, fractions),
+        (Some(time), _) => windows(&by_time(table, time, rows, chosen.date_order)?, count, fractions),
         (_, Some(group)) => {
             let groups = codes(group);
             let fold_of = grouped(&groups, count, permutation).map_err(within)?;

@@ -5,8 +5,8 @@ use super::choose::ColumnRoles;
 use super::feature::Role;
 use super::levels::count_levels;
 use super::target::{Quantity, Task};
+use super::texts;
 use super::totals::totals;
-use crate::files::moment;
 use crate::files::text::reading::Warning;
 use crate::files::{Cells, Column, Table, number_text};
 use crate::host::number;
@@ -32,12 +32,15 @@ pub fn inspect(table: &Table, roles: &ColumnRoles) -> Vec<Warning> {
     }
     let target = found.keys(roles.target);
     let mut rows: Vec<u64> = target.iter().map(|key| mixed(key.wrapping_add(STEP))).collect();
+    if roles.task == Task::Classification {
+        found.warnings.extend(texts::of(found.column(roles.target), Role::Category));
+    }
     let (mut sums, mut bits) = (Vec::new(), found.inspect_numbers(roles.target, &target));
     for &(at, role) in &roles.features {
         let keys = found.keys(at);
         sums.push(keys.iter().fold(0, |sum, key| mixed(sum ^ key.wrapping_add(STEP))));
         rows.iter_mut().zip(&keys).for_each(|(row, key)| *row = mixed(*row ^ key.wrapping_add(STEP)));
-        found.inspect_dates(at, role);
+        found.warnings.extend(texts::of(found.column(at), role));
         bits += found.inspect_feature(at, role, &keys, &target);
     }
     found.inspect_copies(&sums);
@@ -78,21 +81,6 @@ impl Findings<'_> {
                 numbers.filter(|value| value.is_finite()).collect()
             }
             Cells::Categorical { .. } => Vec::new(),
-        }
-    }
-
-    /// Warns of dates that cannot be read.
-    fn inspect_dates(&mut self, at: usize, role: Role) {
-        let Cells::Categorical { levels, .. } = &self.column(at).cells else { return };
-        if let Role::Date(order) = role {
-            let is_text = |text: &&String| moment::Moment::parse(text, order).is_none() && !moment::is_missing(text);
-            let texts: Vec<String> = levels.iter().filter(is_text).cloned().collect();
-            if !texts.is_empty() {
-                self.warn(at, "holds dates; other texts count as missing".into(), texts);
-            }
-        } else if moment::is_order_open(levels) {
-            let message = "holds dates of which it is open whether the day or the month is first, so it is a category; write them like 2024-12-31";
-            self.warn(at, message.into(), levels.iter().take(2).cloned().collect());
         }
     }
 

@@ -103,12 +103,25 @@ impl Preparation {
     pub fn judged_rows(&self, table: &Table, has_poles: bool) -> Result<(Vec<u32>, MissingReport)> {
         let mut is_kept = vec![true; table.rows()];
         let mut columns = Vec::new();
-        let features = self.features.iter().map(|f: &Feature| (f.name(), f.role(), !f.takes_missing(), false));
+        let levels_of = |feature: &Feature| match feature {
+            Feature::Categorical(category) => category.levels.clone(),
+            _ => Vec::new(),
+        };
+        let features =
+            self.features.iter().map(|f: &Feature| (f.name(), f.role(), !f.takes_missing(), false, levels_of(f)));
         let is_class = matches!(self.target, Target::Classification { .. });
         let target_role = if is_class { Role::Category } else { Role::Number };
-        let targets = self.target.columns().iter().map(|name| (name.as_str(), target_role, true, has_poles));
-        for (name, role, is_needed, may_be_infinite) in features.chain(targets) {
-            let gaps = mark(find(table, name)?, role, is_needed, may_be_infinite, &mut is_kept);
+        let targets = self
+            .target
+            .columns()
+            .iter()
+            .map(|name| (name.as_str(), target_role, true, has_poles, self.target.levels().to_vec()));
+        for (name, role, is_needed, may_be_infinite, levels) in features.chain(targets) {
+            let column = find(table, name)?;
+            let mut gaps = mark(column, role, is_needed, may_be_infinite, &mut is_kept);
+            if role == Role::Category && !levels.is_empty() {
+                gaps.missing = mark_missing(column, &levels, is_needed, &mut is_kept);
+            }
             if gaps.missing + gaps.infinite > 0 {
                 columns.push(gaps);
             }
@@ -174,6 +187,14 @@ fn mark(column: &Column, role: Role, is_needed: bool, has_poles: bool, is_kept: 
         *is_kept &= !(is_infinite || is_needed && is_missing);
     }
     gaps
+}
+
+/// Counts the missing cells of a category, also by a word that no level has, and drops their rows if a value is needed.
+fn mark_missing(column: &Column, levels: &[String], is_needed: bool, is_kept: &mut [bool]) -> usize {
+    let rows: Vec<u32> = (0..column.cells.len() as u32).collect();
+    let found = matches(column, &rows, levels);
+    let missing = is_kept.iter_mut().zip(found).filter(|(_, found)| *found == Match::Missing);
+    missing.map(|(is_kept, _)| *is_kept &= !is_needed).count()
 }
 
 fn check(table: &Table, gaps: &Gaps) -> Result<()> {

@@ -13,6 +13,7 @@ mod missing;
 mod prepare;
 mod split;
 mod target;
+mod texts;
 mod time;
 mod totals;
 

@@ -4,7 +4,7 @@
 use super::feature::{Feature, is_list, is_scale};
 use super::target::Task;
 use crate::error::{Error, Result, hint};
-use crate::files::{Column, Format, Table};
+use crate::files::{Column, Format, Notation, Table};
 use crate::record;
 
 /// The features in the order of the model's inputs, and the target.
@@ -16,9 +16,11 @@ pub struct Preparation {
     pub target: Target,
     /// How the table was written that it is fitted to, so that new tables are read in the same way; absent if that is not known.
     pub format: Option<Format>,
+    /// How the numbers of the target are written in the training table.
+    pub target_notation: Notation,
 }
 
-record! { Preparation { features, target, format = None } }
+record! { Preparation { features, target, format = None, target_notation = Notation::default() } }
 
 /// Encoding of the target column.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +76,11 @@ record! {
 }
 
 impl Preparation {
+    /// A preparation whose target is written in the usual way.
+    pub fn new(features: Vec<Feature>, target: Target) -> Self {
+        Self { features, target, format: None, target_notation: Notation::default() }
+    }
+
     /// Errors if the record is inconsistent: a scale of 0, or other numbers of counts and levels.
     pub fn check(&self) -> Result<()> {
         let wrong = self.features.iter().find(|feature| !feature.is_sound()).map(Feature::name);

@@ -39,7 +39,7 @@ fn statistics_come_from_training_rows_only() {
             impute: Some(mean),
             has_gaps,
             bins,
-            is_percent: false,
+            ..NumberFeature::default()
         })
     };
     let colour = Feature::Categorical(CategoryFeature {

@@ -55,7 +55,7 @@ pub fn split_table(table: &Table, chosen: &ColumnRoles, fractions: Fractions, pe
     let codes = |column: usize| codes(table.columns()[column].as_category(), rows);
     let parts = match (chosen.time, chosen.group) {
         (Some(time), _) => {
-            let time = by_time(table, time, rows)?;
+            let time = by_time(table, time, rows, chosen.date_order)?;
             in_time(&time.places, fractions).map(|split| split.of(&time.order))
         }
         (_, Some(group)) => split(rows.len(), fractions, permutation, Grouping::Groups(&codes(group))),

@@ -87,7 +87,7 @@ fn check_texts(table: &Table, column: &Column, rows: &[u32]) -> Result<()> {
     rows.iter().for_each(|&row| is_used[codes[row as usize] as usize] = true);
     let (source, name, count) = (table.source(), &column.name, is_used.iter().filter(|is_used| **is_used).count());
     let are_few = count <= MOST_CLASSES && rows.len() >= ROWS_PER_CLASS * count;
-    if !are_few && (moment::date_order(levels).is_some() || moment::is_order_open(levels)) {
+    if !are_few && !moment::orders(levels).is_empty() {
         let first = &levels[0];
         return Err(Error::new(format!(
             "{source}: target \"{name}\" holds dates, such as {first}, which are not predicted yet: expected a number, such as the days since a fixed day; name it under categorical to learn every date as a class"

@@ -3,7 +3,7 @@
 use super::feature::Moments;
 use super::split::{Fractions, Grouping, Split, codes, split};
 use crate::error::{Error, Result};
-use crate::files::{Cells, Column, Table, moment};
+use crate::files::{Cells, Column, DateOrder, Table, moment};
 use crate::math::order::{ascending, key};
 
 /// Rows in the order of time.
@@ -61,7 +61,7 @@ pub(crate) fn in_time(places: &Places, fractions: Fractions) -> Result<Split> {
 }
 
 /// The order of rows by a column of times: numbers, or dates. Errors on a missing cell and on other texts.
-pub(crate) fn by_time(table: &Table, column: usize, rows: &[u32]) -> Result<InTime> {
+pub(crate) fn by_time(table: &Table, column: usize, rows: &[u32], date_order: Option<DateOrder>) -> Result<InTime> {
     let Column { name, cells, .. } = &table.columns()[column];
     if let Some(&row) = rows.iter().find(|&&row| cells.is_missing(row as usize)) {
         return Err(table.at(row as usize, name, "is missing, so that the rows cannot be put in the order of time"));
@@ -69,12 +69,12 @@ pub(crate) fn by_time(table: &Table, column: usize, rows: &[u32]) -> Result<InTi
     let keys = match cells {
         Cells::Numeric(_) => codes(cells, rows),
         Cells::Categorical { levels, .. } => {
-            let order = moment::date_order(levels).unwrap_or_default();
+            let order = moment::order_of(levels, date_order).unwrap_or_default();
             let times = Moments::of(&table.columns()[column], order);
             if let Some(&row) = rows.iter().find(|&&row| times.get(row as usize).is_none()) {
                 let text = cells.text(row as usize).unwrap_or_default();
                 let what = format!(
-                    "\"{text}\" is no time: expected numbers, or dates that start with the year, like 2026-11-23"
+                    "\"{text}\" is no time: expected numbers, or dates such as 2026-11-23; for others the option date_order"
                 );
                 return Err(table.at(row as usize, name, &what));
             }
@@ -98,7 +98,7 @@ mod tests {
         // In universal time 02:00, 01:00 and, on the next day, 04:30; the clocks on the walls show another order.
         let text = "at\n2024-03-01T02:00Z\n2024-03-01T10:00+09:00\n2024-02-29T23:30-05:00\n";
         let table = read(text.as_bytes(), "a.csv", Header::Yes).unwrap();
-        assert_eq!(by_time(&table, 0, &[0, 1, 2]).unwrap().order, [1, 0, 2]);
+        assert_eq!(by_time(&table, 0, &[0, 1, 2], None).unwrap().order, [1, 0, 2]);
     }
 
     #[test]
@@ -106,7 +106,7 @@ mod tests {
         // Ten rows, of the days 0 0 0 1 1 2 2 2 3 3: parts may begin at 3, 5 and 8.
         let days = [0, 0, 0, 1, 1, 2, 2, 2, 3, 3].map(|day| format!("{day},1\n")).concat();
         let table = read(format!("t,y\n{days}").as_bytes(), "a.csv", Header::Yes).unwrap();
-        let places = by_time(&table, 0, &table.every_row()).unwrap().places;
+        let places = by_time(&table, 0, &table.every_row(), None).unwrap().places;
         assert_eq!(places.starts, [3, 5, 8]);
         let sizes = |validation: f64, test: f64| {
             let Split { train, validation, test } = in_time(&places, Fractions { validation, test }).unwrap();

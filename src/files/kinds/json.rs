@@ -14,7 +14,7 @@ pub(crate) static KIND: Kind = Kind {
     name: "JSON",
     magic: b"",
     is: is_json,
-    options: &["na"],
+    options: &["na", "keep_na"],
     read: Some(read),
     open: Some(|opened, _| opened.refused("is JSON")),
 };

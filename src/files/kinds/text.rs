@@ -18,7 +18,7 @@ pub(crate) static KIND: Kind = Kind {
     name: "delimited text (CSV)",
     magic: b"",
     is: |_| true,
-    options: &["header", "delimiter", "decimal", "thousands", "na"],
+    options: &["header", "delimiter", "decimal", "thousands", "na", "keep_na"],
     read: Some(|bytes, source, format| read_plain(bytes, source, format)),
     open: Some(open),
 };

@@ -8,6 +8,7 @@ use super::cell::Meaning;
 use super::chunks;
 use super::dictionary::Dictionary;
 use super::format::Format;
+use super::missing::trimmed;
 use super::number_column::NumberColumn;
 use super::records::{RawCell, Records, sniff_delimiter};
 use crate::error::{Error, Result};
@@ -36,9 +37,9 @@ pub enum Values<'a> {
 
 /// Reads delimited text. Without a given delimiter it is a tab for a `source` ending in `.tsv` or `.tab`, else sniffed from the first record.
 ///
-/// Empty cells, `NA`, `N/A`, `nan`, `null` and `?` (any case) are missing; spaces around a cell are ignored. A column is
-/// numeric if nine tenths of its other cells are numbers (an infinite one included); the rest count as missing, with a warning. Otherwise
-/// it is categorical. Errors on rows of the wrong length, broken quotes, text that is not UTF-8, repeated names, and a file without rows.
+/// Empty cells, `N/A`, `nan`, `null` and `?` (any case) are missing, among numbers and dates also `NA` and other usual words; spaces around a
+/// cell are ignored. A column is numeric if nine tenths of its other cells are numbers (an infinite one included), perhaps in a notation of
+/// their own such as with a unit; the rest count as missing, with a warning. Otherwise it is categorical. Errors on rows of the wrong length, broken quotes, text that is not UTF-8, repeated names, and a file without rows.
 pub fn read(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Table> {
     let format = format.into();
     let mut records = records(bytes, source, &format)?;
@@ -48,10 +49,10 @@ pub fn read(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Tab
     let columns: Vec<Column> =
         names.into_iter().zip(numbers).map(|(name, numbers)| numbers.into_column(name, &format)).collect();
     let columns = match host::in_threads(&parts, |part| read_texts(part.clone(), &columns, source, &format)) {
-        all if all.iter().all(Result::is_ok) => with_texts(columns, all.into_iter().flatten()),
+        all if all.iter().all(Result::is_ok) => with_texts(columns, all.into_iter().flatten(), &format),
         _ => {
             let all = read_texts(records, &columns, source, &format)?;
-            with_texts(columns, std::iter::once(all))
+            with_texts(columns, std::iter::once(all), &format)
         }
     };
     Table::new(source, columns)
@@ -216,7 +217,7 @@ fn read_texts(mut records: Records<'_>, columns: &[Column], source: &str, format
 }
 
 /// The columns with the texts of all parts, in their order.
-fn with_texts(mut columns: Vec<Column>, parts: impl Iterator<Item = Vec<Dictionary>>) -> Vec<Column> {
+fn with_texts(mut columns: Vec<Column>, parts: impl Iterator<Item = Vec<Dictionary>>, format: &Format) -> Vec<Column> {
     let mut all: Vec<Dictionary> = Vec::new();
     for part in parts {
         if all.is_empty() {
@@ -226,7 +227,7 @@ fn with_texts(mut columns: Vec<Column>, parts: impl Iterator<Item = Vec<Dictiona
         all.iter_mut().zip(part).for_each(|(dictionary, more)| dictionary.append(more));
     }
     let texts = columns.iter_mut().filter(|column| column.needs_texts());
-    texts.zip(all).for_each(|(column, dictionary)| column.set_texts(dictionary.sorted()));
+    texts.zip(all).for_each(|(column, dictionary)| column.set_texts(dictionary.sorted(), format));
     columns
 }
 
@@ -247,19 +248,19 @@ pub fn column_of<'a>(
     if column.needs_texts() {
         let mut dictionary = Dictionary::default();
         for (row, cell) in cells.enumerate() {
-            let Some(text) = std::str::from_utf8(cell.trim_ascii()).ok() else {
+            let Some(text) = std::str::from_utf8(trimmed(cell)).ok() else {
                 let row = row + 1;
                 return Err(Error::new(format!("{source}: row {row}, column \"{name}\": {NOT_UTF8}")));
             };
             dictionary.add(text, &column, format);
         }
-        column.set_texts(dictionary.sorted());
+        column.set_texts(dictionary.sorted(), format);
     }
     Ok(column)
 }
 
 fn text_of<'a>(cell: &'a RawCell<'_>) -> Option<&'a str> {
-    std::str::from_utf8(cell.trim_ascii()).ok()
+    std::str::from_utf8(trimmed(cell)).ok()
 }
 
 /// Writes named columns of equal length as comma separated text with a header.

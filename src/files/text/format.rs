@@ -14,8 +14,11 @@ pub struct Format {
     pub decimal: String,
     /// The character between groups of three digits, if any.
     pub thousands: Option<String>,
-    /// Texts that mean a missing cell, besides the empty one, `NA`, `N/A`, `nan`, `null` and `?`.
+    /// Texts that mean a missing cell, besides the empty one, `N/A`, `nan`, `null` and `?`, among numbers and dates `NA` and other usual words.
+    /// A number declares all numbers that are equal.
     pub missing: Vec<String>,
+    /// Whether those words are texts like others, so that only the empty cell and `missing` mean a missing cell.
+    pub keeps_words: bool,
     /// The sheet of a workbook; the first if unset.
     pub sheet: Option<String>,
     /// What a number is that a workbook shows as a percentage.
@@ -24,7 +27,7 @@ pub struct Format {
     pub(crate) is_copied: bool,
 }
 
-record! { Format { header, delimiter, decimal, thousands, missing, sheet, percent = Percent::Fraction } else { is_copied } }
+record! { Format { header, delimiter, decimal, thousands, missing, keeps_words = false, sheet, percent = Percent::Fraction } else { is_copied } }
 
 /// What a number is that a workbook shows as 50 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +55,7 @@ impl From<Header> for Format {
             decimal: ".".into(),
             thousands: None,
             missing: Vec::new(),
+            keeps_words: false,
             sheet: None,
             percent: Percent::Hundredths,
             is_copied: false,

@@ -13,12 +13,13 @@ pub(crate) struct FormatOption {
 }
 
 /// Every option of a [`Format`].
-pub(crate) static OPTIONS: [FormatOption; 6] = [
+pub(crate) static OPTIONS: [FormatOption; 7] = [
     FormatOption { name: "header", field: "header", copy: |to, from| to.header = from.header },
     FormatOption { name: "delimiter", field: "delimiter", copy: |to, from| to.delimiter.clone_from(&from.delimiter) },
     FormatOption { name: "decimal", field: "decimal", copy: |to, from| to.decimal.clone_from(&from.decimal) },
     FormatOption { name: "thousands", field: "thousands", copy: |to, from| to.thousands.clone_from(&from.thousands) },
     FormatOption { name: "na", field: "missing", copy: |to, from| to.missing.clone_from(&from.missing) },
+    FormatOption { name: "keep_na", field: "keeps_words", copy: |to, from| to.keeps_words = from.keeps_words },
     FormatOption { name: "sheet", field: "sheet", copy: |to, from| to.sheet.clone_from(&from.sheet) },
 ];
 

@@ -7,10 +7,14 @@ pub mod csv;
 mod dictionary;
 mod format;
 pub(crate) mod given;
+pub(crate) mod judge;
+pub(crate) mod missing;
+pub(crate) mod notation;
 mod number_column;
 pub(crate) mod reading;
 mod records;
 
 pub use format::{Format, Header, Percent};
 pub use given::Given;
+pub use notation::{Clock, Notation};
 pub use reading::Warning;

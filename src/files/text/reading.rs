@@ -1,6 +1,7 @@
 //! What reading a column of text found besides its cells, and what a person should know about it.
 
 use super::format::Format;
+use super::notation::Notation;
 use crate::error::listed;
 use crate::files::Cells;
 use crate::record;
@@ -13,13 +14,19 @@ pub(crate) struct Reading {
     pub texts: Option<Cells>,
     /// Whether `texts` is to be read.
     pub has_texts: bool,
+    /// Whether `texts` also has the numbers as they are written, only since another column may show that their points are no decimal marks.
+    pub is_raw: bool,
+    /// Whether some of `texts` are no numbers or are written like codes.
+    pub has_words: bool,
+    /// How the numbers are written.
+    pub notation: Notation,
     /// Row and text of the first cell that is no number, in a column that was read as numbers or nearly so.
     pub first_text: Option<(usize, String)>,
     /// What a person should know.
-    pub warning: Option<Warning>,
+    pub warnings: Vec<Warning>,
     /// Whether all its numbers are of percent.
     pub is_percent: bool,
-    /// How a column of texts writes its numbers, if not in the usual way.
+    /// How the file writes its numbers, if not in the usual way.
     pub format: Option<Format>,
 }
 
@@ -58,6 +65,24 @@ impl Warning {
     pub(crate) fn unique(column: &str) -> Self {
         let message = "has another text in every row, from which nothing can be learnt, and is left out; name it under features to keep it";
         Self { column: column.into(), message: message.into(), cells: Vec::new() }
+    }
+
+    /// About a column of texts that are all different, and look like numbers or dates.
+    pub(crate) fn unread(why: &Self) -> Self {
+        let message = format!(
+            "{}; its texts are all different, and it is left out; name it under features to keep it as a category",
+            why.message
+        );
+        Self { message, ..why.clone() }
+    }
+
+    /// About a column of texts of which many are dates.
+    pub(crate) fn few_dates(column: &str, share: f64, other: &str) -> Self {
+        let percent = (100.0 * share).floor();
+        let message = format!(
+            "{percent} % of its texts are dates, others are not, so the column is a category; the option na declares texts that mean a missing cell"
+        );
+        Self { column: column.into(), message, cells: vec![other.into()] }
     }
 }
 

@@ -22,6 +22,12 @@ const ENTRIES: &[Entry<Format>] = &[
         .set(|f, v| f.decimal = v.text().into()),
     option("thousands", Kind::Text("one character"), "Character between groups of three digits")
         .set(|f, v| f.thousands = Some(v.text().into())),
-    option("na", Kind::Texts, "Texts that mean a missing cell, besides NA, N/A, nan, null, ? and nothing")
-        .set(|f, v| f.missing = v.texts()),
+    option(
+        "na",
+        Kind::Texts,
+        "Texts that mean a missing cell, besides nothing, N/A, nan, null, ? and, among numbers and dates, NA, -, none, unknown and other usual words",
+    )
+    .set(|f, v| f.missing = v.texts()),
+    option("keep_na", Kind::Flag, "Whether NA and the other words are texts like others, so that only empty cells and those of {na} are missing")
+        .set(|f, v| f.keeps_words = v.flag()),
 ];

@@ -31,7 +31,6 @@ pub enum Role {
 
 /// Encoding of one feature column.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Feature {
     /// A number.
     Numeric(NumberFeature),

@@ -35,9 +35,12 @@ pub(crate) struct Reading {
     /// Character between groups of three digits
     #[arg(long, value_name = "CHAR")]
     thousands: Option<String>,
-    /// Texts that mean a missing cell, besides NA, N/A, nan, null, ? and nothing
+    /// Texts that mean a missing cell, besides nothing, N/A, nan, null, ? and, among numbers and dates, NA, -, none, unknown and other usual words
     #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
     na: Vec<String>,
+    /// NA and the other words are texts like others; only empty cells and those of --na are missing
+    #[arg(long)]
+    keep_na: bool,
     /// Sheet of an Excel workbook; by default, the first
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
@@ -58,6 +61,7 @@ impl Reading {
             ("decimal", self.decimal.is_some()),
             ("thousands", self.thousands.is_some()),
             ("na", !self.na.is_empty()),
+            ("keep_na", self.keep_na),
             ("sheet", self.sheet.is_some()),
         ];
         format.header = match (self.header, self.no_header) {
@@ -72,6 +76,7 @@ impl Reading {
         }
         format.thousands.clone_from(&self.thousands);
         format.sheet.clone_from(&self.sheet);
+        format.keeps_words = self.keep_na;
         format.check().map_err(|error| Failure::usage(error.to_string()))?;
         Ok(Given { format, names: names.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect() })
     }

@@ -19,7 +19,7 @@ pub(crate) static KIND: Kind = Kind {
     name: "an Excel workbook",
     magic: ARCHIVE_MAGIC,
     is: is_workbook,
-    options: &["header", "na", "sheet"],
+    options: &["header", "na", "keep_na", "sheet"],
     read: Some(read),
     open: None,
 };

@@ -19,7 +19,7 @@ pub(crate) static KIND: Kind = Kind {
     name: "a Parquet file",
     magic: schema::MAGIC,
     is: |_| true,
-    options: &["na"],
+    options: &["na", "keep_na"],
     read: Some(read),
     open: Some(|opened, _| opened.refused("is a Parquet file")),
 };
