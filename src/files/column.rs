@@ -3,7 +3,7 @@
 use super::cells::{Cells, MISSING_CODE, Texts};
 use super::text::cell::{Meaning, Odd};
 use super::text::judge::judge;
-use super::text::reading::{Reading, Warning};
+use super::text::reading::{Reading, Unread, Warning};
 use super::text::{Format, Notation};
 
 /// One named column.
@@ -26,6 +26,18 @@ impl Column {
     /// A column of numbers; NaN is missing.
     pub fn numeric(name: &str, values: Vec<f64>) -> Self {
         Self::new(name, Cells::Numeric(values))
+    }
+
+    /// A column that is there but could not be read: its cells are all missing, and using it is an error that says why.
+    pub(crate) fn unread(name: &str, rows: usize, unread: Unread) -> Self {
+        let cells = Cells::Categorical { codes: vec![MISSING_CODE; rows], levels: Vec::new() };
+        let reading = Reading { unread: Some(unread), ..Reading::default() };
+        Self { name: name.to_string(), cells, reading: reading.boxed() }
+    }
+
+    /// Why the column could not be read, if so.
+    pub(crate) fn why_unread(&self) -> Option<&Unread> {
+        self.reading.as_ref()?.unread.as_ref()
     }
 
     /// What a person should know first about the column, if anything.
@@ -78,6 +90,16 @@ impl Column {
             Meaning::Number(value) => Odd::Number(value),
             _ => format.odd(text),
         }
+    }
+
+    /// The first cell as it is written.
+    pub(crate) fn first_cell(&self) -> Option<String> {
+        if self.cells.is_empty() {
+            return None;
+        }
+        let first_text = || self.reading.as_ref()?.first_text.as_ref().filter(|(row, _)| *row == 0);
+        let written = self.as_category().text(0).map(std::borrow::Cow::into_owned);
+        written.or_else(|| first_text().map(|(_, text)| text.clone()))
     }
 
     /// Whether it holds numbers.

@@ -3,6 +3,7 @@
 use super::cells::{Cells, MISSING_CODE, Texts};
 use super::column::Column;
 use super::text::Format;
+use super::text::reading::Warning;
 use crate::error::{Error, Result, hint, listed};
 use crate::host;
 
@@ -16,6 +17,10 @@ pub struct Table {
     positions: Texts,
     /// How its file was read.
     format: Option<Box<Format>>,
+    /// What a person should know about how the file was read.
+    notes: Vec<Warning>,
+    /// What is said after the names of the columns where another one is wanted.
+    hint: String,
 }
 
 impl Table {
@@ -45,7 +50,8 @@ impl Table {
                 return Err(Error::new(format!("{source}: two columns are named \"{name}\"")));
             }
         }
-        Ok(Self { source: source.to_string(), columns, rows, positions, format: None })
+        let (notes, hint) = (Vec::new(), String::new());
+        Ok(Self { source: source.to_string(), columns, rows, positions, format: None, notes, hint })
     }
 
     /// A table of numbers from row-major `values`, `names.len()` per row. NaN is missing.
@@ -89,6 +95,24 @@ impl Table {
         self
     }
 
+    /// The same with what a person should know about how the file was read, after what is known already.
+    #[must_use]
+    pub(crate) fn noting(mut self, notes: impl IntoIterator<Item = Warning>) -> Self {
+        self.notes.extend(notes);
+        self
+    }
+
+    /// The same with what is said after the names of the columns where another one is wanted.
+    #[must_use]
+    pub fn with_hint(self, hint: String) -> Self {
+        Self { hint, ..self }
+    }
+
+    /// What a person should know about how the file was read: lines before the table, rows that were left out.
+    pub fn notes(&self) -> &[Warning] {
+        &self.notes
+    }
+
     /// The user's name for the data, for messages.
     pub fn source(&self) -> &str {
         &self.source
@@ -123,15 +147,33 @@ impl Table {
     pub fn position(&self, name: &str) -> Result<usize> {
         let Some(position) = self.find(name) else {
             let (source, names, near) = (&self.source, self.list(), hint(name, self.names()));
-            return Err(Error::new(format!("column \"{name}\" not in {source}; it has {names}{near}")));
+            let hint = if self.is_first_record(name) { FIRST_RECORD } else { &self.hint };
+            return Err(Error::new(format!("column \"{name}\" not in {source}; it has {names}{near}{hint}")));
         };
         Ok(position)
+    }
+
+    /// Whether the first record was read as data though it has a cell of this name: names that look like numbers make it so.
+    pub fn is_first_record(&self, name: &str) -> bool {
+        let is_it = |(at, column): (usize, &Column)| {
+            column.name == format!("c{at}") && column.first_cell().as_deref() == Some(name)
+        };
+        self.columns.iter().enumerate().any(is_it)
+    }
+
+    /// The position of the column called `name`. Errors if there is none, or if it could not be read.
+    pub fn readable(&self, name: &str) -> Result<usize> {
+        let position = self.position(name)?;
+        match self.columns[position].why_unread() {
+            Some(unread) => Err(Error::new(format!("{}: column \"{name}\": {}", self.source, unread.why))),
+            None => Ok(position),
+        }
     }
 
     /// The column called `name` as numbers, or an error for the first cell that is not a number:
     /// `wine.csv: row 17, column "alcohol": "abc" is not a number`.
     pub fn numbers(&self, name: &str) -> Result<&[f64]> {
-        let column = &self.columns[self.position(name)?];
+        let column = &self.columns[self.readable(name)?];
         match &column.cells {
             Cells::Numeric(values) => Ok(values),
             Cells::Categorical { codes, levels } => Err(self.not_a_number(name, codes, levels)),
@@ -164,6 +206,9 @@ impl Table {
         listed(&self.names().collect::<Vec<_>>())
     }
 }
+
+/// What is said if a wanted name is in the first record.
+const FIRST_RECORD: &str = "; its first record holds numbers and is read as data; header reads it as names";
 
 /// A message about a text that should be a number.
 pub(crate) fn no_number(text: &str) -> String {

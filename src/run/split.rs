@@ -68,7 +68,8 @@ impl SplitTable {
         let used = columns.map(|(at, role)| (&table.columns()[at], role));
         let is_said = |(column, role): &(&Column, _)| !(*role == Role::Category && column.is_numeric());
         let read = used.filter(is_said).flat_map(|(column, _)| column.warnings().to_vec());
-        let warnings = read.chain(chosen.left_out.clone()).chain(inspect(table, chosen)).collect();
+        let notes = table.notes().iter().cloned();
+        let warnings = notes.chain(read).chain(chosen.left_out.clone()).chain(inspect(table, chosen)).collect();
         Ok(Self { split, preparation, reason: chosen.reason.clone(), gaps: chosen.report.clone(), warnings })
     }
 

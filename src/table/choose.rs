@@ -2,6 +2,7 @@
 
 use super::feature::Role;
 use super::missing::{self, Missing, MissingReport};
+use super::named;
 use super::target::{self, Quantity, Task};
 use crate::error::{Error, Result};
 use crate::files::DateOrder;
@@ -98,13 +99,15 @@ pub struct ColumnRoles {
 
 /// Applies a choice to a table. Errors on unknown and contradictory names, columns without values, a constant target.
 pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
+    let choice = &*named::expanded(table, choice);
     let target = target_position(table, choice)?;
+    table.readable(&choice.target)?;
     let more_targets = more_targets(table, choice)?;
     for name in [&choice.ignore, &choice.categorical, &choice.numeric].into_iter().flatten() {
         table.position(name)?;
     }
     let (names, left_out) = feature_names(table, choice)?;
-    let positions = names.iter().map(|name| table.position(name)).collect::<Result<Vec<_>>>()?;
+    let positions = names.iter().map(|name| table.readable(name)).collect::<Result<Vec<_>>>()?;
     let roles = names.iter().map(|name| role(table, choice, name)).collect::<Result<Vec<_>>>()?;
     let features: Vec<(usize, Role)> = positions.into_iter().zip(roles).collect();
     let task_given = task(table, choice)?;
@@ -117,7 +120,7 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
         Quantity::Share => (Task::Regression, "the target columns hold shares of classes".into()),
         _ => target::decide(table, &table.columns()[target], &rows, task_given)?,
     };
-    let [group, time] = [&choice.group, &choice.time].map(|name| name.as_ref().map(|name| table.position(name)));
+    let [group, time] = [&choice.group, &choice.time].map(|name| name.as_ref().map(|name| table.readable(name)));
     let (group, time) = (group.transpose()?, time.transpose()?);
     if let Some((at, _)) = targets.iter().find(|(at, _)| [group, time].contains(&Some(*at))) {
         let name = &table.columns()[*at].name;
@@ -183,10 +186,13 @@ fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<(Vec<&'a st
     } else {
         let is_free = |name: &str| !is_target(name) && !is_ignored(name) && !is_role(name);
         let free = || table.columns().iter().filter(|column| is_free(&column.name));
-        let useless = |column: &&Column| useless(column, choice);
-        let useful: Vec<&str> =
-            free().filter(|column| useless(column).is_none()).map(|column| column.name.as_str()).collect();
-        left_out = free().filter_map(|column| useless(&column)).collect();
+        let mut useful: Vec<&str> = Vec::new();
+        for column in free() {
+            match named::left_out(table, column)?.or_else(|| useless(column, choice)) {
+                Some(warning) => left_out.push(warning),
+                None => useful.push(&column.name),
+            }
+        }
         // If nothing can be learnt from any column, the first one is named in the error.
         if useful.is_empty() { free().map(|column| column.name.as_str()).collect() } else { useful }
     };

@@ -10,6 +10,7 @@ mod folds;
 mod inspect;
 mod levels;
 mod missing;
+mod named;
 mod prepare;
 mod split;
 mod target;

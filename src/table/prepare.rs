@@ -179,6 +179,7 @@ pub(crate) fn find<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
         let (source, names, near) = (table.source(), table.list(), hint(name, table.names()));
         return Err(Error::new(format!("column \"{name}\" is missing from {source}; it has {names}{near}")));
     };
+    table.readable(name)?;
     Ok(&table.columns()[j])
 }
 

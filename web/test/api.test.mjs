@@ -209,7 +209,7 @@ test("tables and files are described, and errors name the file", () => both(asyn
   const file = new File(["a,y\n1,2\n3,4\n"], "small.csv");
   const torn = engine.train(new File(["a,y\n1\n"], "torn.csv"), { target: "y" });
   return [await mero.describe(file), await errorOf(torn.next())];
-}, [{ rows: 2, columns: [{ name: "a", isNumeric: true }, { name: "y", isNumeric: true }] }, "InputError: torn.csv: row 1 (line 2): got 1 cells, expected 2"]));
+}, [{ rows: 2, columns: [{ name: "a", isNumeric: true }, { name: "y", isNumeric: true }] }, "InputError: torn.csv: row 1 (line 2): got 1 cells, expected 2; is it a line of text below the table? bad_rows skip leaves such rows out"]));
 
 test("invalid input is rejected with a message", async () => {
   const cases = [

@@ -190,7 +190,7 @@ test("bad input is an Error with the engine's message", async () => {
     ["run(text, { target: 'y', delta: 2 })", 'train: delta applies only to loss "huber"'],
     ["run(text, { target: 'y', loss: 'bce' })", 'train: the loss "bce" does not fit the target, which is a number; use mse, mae, huber, quantile, poisson, gaussian_nll or a formula'],
     ["run(text, 'y')", "train: options: got \"y\", expected an object"],
-    ["run('a,y\\n1,2\\n3\\n', { target: 'y' })", "data: row 2 (line 3): got 1 cells, expected 2"],
+    ["run('a,y\\n1,2\\n3\\n', { target: 'y' })", "data: row 2 (line 3): got 1 cells, expected 2; is it a line of text below the table? bad_rows skip leaves such rows out"],
     ["engine.load(new Uint8Array(3))", "model: is cut short: 3 bytes hold no safetensors header"],
     ["engine.load(7)", "load: wanted the bytes of a model file as a Uint8Array"],
     [torn, /^model: tensor "layers.6.weight" lies at bytes \d+ to \d+, file has \d+ \(cut short\?\)$/],

@@ -182,7 +182,7 @@ test("Playground: a dropped CSV file is described, its classes are learned and d
   assert.deepEqual(await texts(page, ".panel .stack tr:first-child th"), ["kind", "far", "left", "right"]);
   await drop(page, "torn.csv", "a,b\n1,2\n3\n");
   await page.waitForSelector("#error:not([hidden])");
-  assert.equal(await page.textContent("#error"), "torn.csv: row 2 (line 3): got 1 cells, expected 2");
+  assert.equal(await page.textContent("#error"), "torn.csv: row 2 (line 3): got 1 cells, expected 2; is it a line of text below the table? bad_rows skip leaves such rows out");
   await page.selectOption("#example", "sine");
   await page.waitForFunction(() => document.getElementById("data-size").textContent === "2,000 rows, 2 columns");
   assert.ok(await page.isHidden("#error"));

@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let bottom = if args.valid.is_empty() { "no value: at a pole" } else { "no value: at a pole, or not valid" };
     columns.notes = note_texts(&notes, &names, &predictions, bottom);
     let text = if args.with_inputs {
-        beside(&columns.values(), &table, &bytes, &format)?
+        beside(&columns.values(), &table, bytes.as_ref())?
     } else {
         csv::write(&columns.values())
     };

@@ -8,8 +8,10 @@ mod excel;
 mod grid;
 mod hdf5;
 mod iso;
+mod joined;
 mod json;
 mod kind;
+mod many;
 mod memory;
 mod npy;
 mod npz;
@@ -21,6 +23,7 @@ mod text;
 mod unpack;
 mod whole;
 
+pub use many::{TableBytes, read_files, read_files_like};
 pub use ranges::open_rows;
 pub use start::check_bytes;
 pub use unpack::unpack;

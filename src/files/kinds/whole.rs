@@ -109,7 +109,7 @@ mod tests {
             (b"PAR1....", "a: is not a complete Parquet file: its last bytes are not PAR1"),
             (b"\x80\x04.", "a: is a Python pickle, which could run code when read; save it as NPZ"),
             (b"\x1f\x8b\x08", "a: cannot be unpacked: unexpected end of file"),
-            (b"\xff\xfea\0", "a: is UTF-16 text; save it as UTF-8"),
+            (b"\xff\xfea\0", "a: has no rows"),
             (b"\x93NUMPY", "a: is cut short in its header (6 bytes)"),
             (b"PK\x03\x04", "a: is not a complete ZIP archive: Could not find EOCD"),
             (b"", "a: is empty"),
@@ -134,7 +134,7 @@ mod tests {
         );
         assert_eq!(
             error(npy::MAGIC, Header::Yes.into()),
-            "a: header does not apply to an array of numpy (NPY), only to an Excel workbook, delimited text (CSV)"
+            "a: header does not apply to an array of numpy (NPY), only to an Excel workbook, JSON, delimited text (CSV)"
         );
     }
 }

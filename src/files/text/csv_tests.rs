@@ -79,11 +79,19 @@ fn messages() {
         (b"", "a.csv: is empty"),
         (b"\xef\xbb\xbf\n\n", "a.csv: is empty"),
         (b"a,b\n", "a.csv: has no rows"),
-        (b"a,b\n1,2\n3\n", "a.csv: row 2 (line 3): got 1 cells, expected 2"),
-        (b"a,b\n1,\"x\ny\"\n3,4,5\n", "a.csv: row 2 (line 4): got 3 cells, expected 2"),
+        (
+            b"a,b\n1,2\n3\n",
+            "a.csv: row 2 (line 3): got 1 cells, expected 2; is it a line of text below the table? bad_rows skip leaves such rows out",
+        ),
+        (
+            b"a,b\n1,\"x\ny\"\n3,4,5\n",
+            "a.csv: row 2 (line 4): got 3 cells, expected 2; a cell with the delimiter is put in quotes; bad_rows skip leaves such rows out",
+        ),
         (b"a,a\n1,2\n", "a.csv: two columns are named \"a\""),
-        (b"a,caf\xe9\n1,2\n", "a.csv: the header is not UTF-8 text; save the file as UTF-8"),
-        (b"a\n1\ncaf\xe9\n", "a.csv: row 2, column \"a\": is not UTF-8 text; save the file as UTF-8"),
+        (
+            b"a,caf\xe9\n1,2\n",
+            "a.csv: the header is not UTF-8 text; save the file as UTF-8, or name its encoding, such as encoding latin1 or utf-16le",
+        ),
         (b"a,b\n1,\"2\n", "a.csv: line 2: a quote is opened and never closed"),
     ];
     for (bytes, wanted) in cases {

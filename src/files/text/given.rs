@@ -13,7 +13,7 @@ pub(crate) struct FormatOption {
 }
 
 /// Every option of a [`Format`].
-pub(crate) static OPTIONS: [FormatOption; 7] = [
+pub(crate) static OPTIONS: [FormatOption; 13] = [
     FormatOption { name: "header", field: "header", copy: |to, from| to.header = from.header },
     FormatOption { name: "delimiter", field: "delimiter", copy: |to, from| to.delimiter.clone_from(&from.delimiter) },
     FormatOption { name: "decimal", field: "decimal", copy: |to, from| to.decimal.clone_from(&from.decimal) },
@@ -21,6 +21,24 @@ pub(crate) static OPTIONS: [FormatOption; 7] = [
     FormatOption { name: "na", field: "missing", copy: |to, from| to.missing.clone_from(&from.missing) },
     FormatOption { name: "keep_na", field: "keeps_words", copy: |to, from| to.keeps_words = from.keeps_words },
     FormatOption { name: "sheet", field: "sheet", copy: |to, from| to.sheet.clone_from(&from.sheet) },
+    FormatOption {
+        name: "encoding",
+        field: "encoding",
+        copy: |to, from| to.layout.encoding.clone_from(&from.layout.encoding),
+    },
+    FormatOption {
+        name: "comment",
+        field: "comment",
+        copy: |to, from| to.layout.comment.clone_from(&from.layout.comment),
+    },
+    FormatOption { name: "skip", field: "skip", copy: |to, from| to.layout.skip = from.layout.skip },
+    FormatOption {
+        name: "header_row",
+        field: "header_row",
+        copy: |to, from| to.layout.header_row = from.layout.header_row,
+    },
+    FormatOption { name: "bad_rows", field: "bad_rows", copy: |to, from| to.layout.bad_rows = from.layout.bad_rows },
+    FormatOption { name: "escape", field: "escape", copy: |to, from| to.layout.escape.clone_from(&from.layout.escape) },
 ];
 
 impl FormatOption {
@@ -44,7 +62,8 @@ impl FormatOption {
     /// What a format says, with the option's name: `decimal ","`.
     pub(crate) fn text(&self, format: &Format) -> String {
         let json = format.to_json();
-        let words = match json.get(self.field) {
+        let layout = json.get("layout").and_then(|layout| layout.get(self.field));
+        let words = match json.get(self.field).or(layout) {
             Some(Json::List(words)) if !words.is_empty() => {
                 words.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
             }

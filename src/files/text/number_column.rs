@@ -227,6 +227,7 @@ impl NumberColumn {
         let has_texts = is_numeric && (has_words || is_raw);
         let unit = self.currency.filter(|_| is_numeric).map_or_else(String::new, String::from);
         let reading = Reading {
+            unread: None,
             texts: None,
             has_texts,
             is_raw,

@@ -28,6 +28,17 @@ pub(crate) struct Reading {
     pub is_percent: bool,
     /// How the file writes its numbers, if not in the usual way.
     pub format: Option<Format>,
+    /// Why the column could not be read, if so; its cells are all missing then.
+    pub unread: Option<Unread>,
+}
+
+/// Why a column could not be read. It stops nothing unless the column is used.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Unread {
+    /// What the column holds, and the remedy.
+    pub why: String,
+    /// Whether leaving the column out unasked would lose what a person surely wants: then only who names the columns can go on without it.
+    pub is_error: bool,
 }
 
 impl Reading {
@@ -50,6 +61,16 @@ pub struct Warning {
 record! { Warning { column, message, cells } }
 
 impl Warning {
+    /// About the whole table.
+    pub(crate) fn of_table(message: impl Into<String>) -> Self {
+        Self { column: String::new(), message: message.into(), cells: Vec::new() }
+    }
+
+    /// About a column that could not be read.
+    pub(crate) fn left_unread(column: &str, why: &str) -> Self {
+        Self { column: column.into(), message: format!("{why}; it is left out"), cells: Vec::new() }
+    }
+
     /// About a column without any value.
     pub(crate) fn empty(column: &str) -> Self {
         Self { column: column.into(), message: "has no value in any row and is left out".into(), cells: Vec::new() }
