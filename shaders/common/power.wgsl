@@ -51,7 +51,8 @@ fn power_bits(a: f32, b: f32) -> u32 {
     let c_high = leading(c);
     let high = c_high * log.x;
     let low = (c - c_high) * log.x + c * log.y;
-    if high + low >= 128.0 {
+    // Near 128 the sum may be rounded up; there the bits of the result decide.
+    if high + low >= 129.0 {
         return 0x7f800000u;
     }
     if high + low < -150.0 {

@@ -109,9 +109,12 @@ fn taken(shape: [u32; 2], count: usize, limit: u32) -> Case {
     let ([rows, columns], mut numbers) = (shape, Numbers::new(31));
     let a: Vec<u32> = (0..rows * columns).map(|_| numbers.word()).collect();
     let index = numbers.indices(count, limit);
-    let row = |&r: &u32| match r < rows {
-        true => a[(r * columns) as usize..][..columns as usize].to_vec(),
-        false => vec![OUTSIDE; columns as usize],
+    let row = |&r: &u32| {
+        if r < rows {
+            a[(r * columns) as usize..][..columns as usize].to_vec()
+        } else {
+            vec![OUTSIDE; columns as usize]
+        }
     };
     let expected = vec![Expected::Words(index.iter().flat_map(row).collect())];
     case(

@@ -170,8 +170,9 @@ impl Saved {
         let (mut first, mut kept) = (0, Vec::new());
         while first + length < self.launches {
             let place = commands[first + length - 1] + 1;
-            // The last cut is where it was asked for: the end of a network is narrow, but what comes before it is needed at once.
-            let end = commands.get(first + 2 * length - 1).copied().unwrap_or(place);
+            // Not just before the last launch: the end of a network is narrow, but what comes before it is needed at once.
+            let inner = &commands[..self.launches - 1];
+            let end = inner.get(first + 2 * length - 1).copied().unwrap_or(place);
             let cut = (place..=end).min_by_key(|place| self.crossing_words[*place]).unwrap_or(place);
             kept.extend(self.passed.iter().filter(|passed| passed.crosses(cut)).map(|passed| passed.slot));
             first = commands.partition_point(|command| *command < cut);

@@ -27,9 +27,12 @@ pub(crate) fn validation(setup: &Setup<'_>, state: &State, parameters: Buffer) -
         let x = Var::leaf(tensor(&rows.x, data.inputs));
         let values = predictor.outputs(&rows.x, rows.count)?.into_iter().enumerate();
         let outputs: Vec<Var> = values
-            .map(|(at, value)| match setup.network.has_own_loss() {
-                true => differentiable(setup.network, &parameters, &x, at, value),
-                false => Var::constant(value),
+            .map(|(at, value)| {
+                if setup.network.has_own_loss() {
+                    differentiable(setup.network, &parameters, &x, at, value)
+                } else {
+                    Var::constant(value)
+                }
             })
             .collect();
         let weight = ops::broadcast_to(&Var::constant(Tensor::scalar(device, 1.0)), &[rows.count, 1].into());
