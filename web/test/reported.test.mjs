@@ -226,3 +226,23 @@ test("a table of many rows does not block the calling thread", async () => {
     assert.ok(longest < 250, `${count} rows: blocked for ${longest} ms`);
   }
 });
+
+test("an exported page has the title that a person chose, and three digits", async () => {
+  const { html } = await import("../dist/export.js");
+  const rows = Array.from({ length: 60 }, (_, at) => ({ city: at % 2 ? "Oslo" : "Rome", size: at % 13, price: 1000 * (at % 13) + 17 * at }));
+  const { model } = await engine.fit(rows, { target: "price", epochs: 3, hidden: [4] });
+  const chosen = "Prices <b>&amp; more";
+  const pages = [await html(model, { title: chosen }), await html(model)];
+  await assert.rejects(html(model, { title: 5 }), new mero.InputError("html: title: got 5, expected a text", "usage"));
+  const { page, close } = await visit("/test/blank.html", { webgpu: false });
+  for (const [at, text] of pages.entries()) {
+    await page.setContent(text);
+    await page.waitForSelector("html[data-ready]");
+    await page.waitForFunction("document.getElementById('answer').textContent !== ''");
+    assert.equal(await page.textContent("#target"), [chosen, "price"][at]);
+    const number = (await page.textContent("#answer strong")).replace("−", "-");
+    assert.equal(number, String(Number(Number(await page.getAttribute("#answer", "title")).toPrecision(3))));
+    assert.equal(await page.$eval("#along", (select) => select.selectedOptions[0].textContent), "size", "the first chart is of a number");
+  }
+  await close();
+});
