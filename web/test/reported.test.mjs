@@ -157,7 +157,7 @@ test("labels come back with the type that they had", async () => {
   assert.equal(await type(`a,label\n${rows.map(({ a, digit }) => `${a},${digit}\n`).join("")}`), "string");
   assert.equal(await type(JSON.stringify(rows.map(({ a, digit }) => ({ a, label: digit })))), "number");
   const arrays = { x: Float32Array.from(rows, ({ a }) => a), y: Int8Array.from(rows, ({ digit }) => digit) };
-  const run = engine.train(arrays, { epochs: 3, task: "classification", hidden: [4] });
+  const run = engine.train(arrays, { epochs: 40, patience: 0, task: "classification", hidden: [4] });
   await run.next();
   const checkpoint = await run.checkpoint();
   assert.equal(typeof (await run.predict([1])).value[0], "number");
@@ -245,4 +245,16 @@ test("an exported page has the title that a person chose, and three digits", asy
     assert.equal(await page.$eval("#along", (select) => select.selectedOptions[0].textContent), "size", "the first chart is of a number");
   }
   await close();
+});
+
+test("an option by another name is recognised", async () => {
+  const data = { x: [1, 2, 3, 4], y: [1, 2, 3, 4] };
+  const message = (options) => engine.fit(data, options).then(() => "", ({ message }) => message);
+  for (const [given, meant] of [["layers", "hidden"], ["iterations", "epochs"], ["earlyStopping", "patience"], ["l2", "weightDecay"]]) {
+    assert.equal(await message({ [given]: 1 }), `fit: option "${given}" is unknown: did you mean "${meant}"?`);
+  }
+  assert.match(await message({ verbose: true }), /^fit: option "verbose" is unknown: nothing is printed here \(quiet is an option of the mero program\); onEpoch/);
+  const { model } = await engine.fit({ ...data, x: Array(400).fill(1).map((_, at) => at), y: Array(400).fill(1).map((_, at) => at) }, { epochs: 1, hidden: [] });
+  await assert.rejects(model.predict([1], { mask: "words" }), new mero.InputError('predict: option "mask" is unknown: did you mean "masks"?', "usage"));
+  await assert.rejects(model.predict([1], { temperature: 1 }), /option "temperature" is unknown: expected one of unknown, masks/);
 });
