@@ -4,7 +4,6 @@ use std::fmt;
 
 /// Who can do something about an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ErrorKind {
     /// Wrong options or a wrong call: the caller asks for something else.
     Usage,

@@ -4,7 +4,6 @@ use super::{Loss, Pointwise, Target, gaussian};
 
 /// How the outputs of a row become its prediction, in the units of the loss's targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Link {
     /// The output itself.
     Identity,

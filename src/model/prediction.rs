@@ -49,7 +49,6 @@ pub struct Noted {
 
 /// The prediction for one row.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Prediction {
     /// No prediction, because the model cannot use a cell of the row, or its output is not finite.
     None,

@@ -2,10 +2,7 @@
 
 /// A name in snake case, and those it has elsewhere, in lower case without underscores.
 const ELSEWHERE: &[(&str, &[&str])] = &[
-    (
-        "hidden",
-        &["layers", "units", "hiddenunits", "hiddensizes", "hiddenlayersizes", "neurons", "layersizes", "architecture"],
-    ),
+    ("hidden", &["layers", "units", "hiddenunits", "hiddensizes", "hiddenlayersizes", "neurons", "layersizes"]),
     ("epochs", &["iterations", "iters", "maxiter", "maxiterations", "nepochs", "numepochs", "niter", "nestimators"]),
     ("quiet", &["verbose", "verbosity", "silent", "progress"]),
     ("weight", &["sampleweight", "sampleweights", "weights", "instanceweight", "weightcolumn"]),
@@ -14,22 +11,8 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
     ("patience", &["earlystopping", "earlystoppingrounds", "niternochange"]),
     ("validation", &["validationfraction", "validationsize", "validationdata", "valsplit", "valsize"]),
     ("test", &["testfraction", "testdata"]),
-    (
-        "target",
-        &[
-            "labels",
-            "labelcolumn",
-            "targetcolumn",
-            "y",
-            "ycolumn",
-            "output",
-            "outputs",
-            "outcome",
-            "response",
-            "dependent",
-        ],
-    ),
-    ("features", &["columns", "inputs", "predictors", "x", "xcolumns", "featurecolumns", "independent"]),
+    ("target", &["labels", "labelcolumn", "targetcolumn", "y", "output", "outputs", "outcome", "response"]),
+    ("features", &["columns", "inputs", "predictors", "x", "featurecolumns"]),
     ("ignore", &["drop", "dropcolumns", "exclude", "skip"]),
     ("categorical", &["categories", "catfeatures", "categoricalfeatures", "categoricalcolumns"]),
     ("group", &["groups", "groupby"]),

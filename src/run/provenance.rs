@@ -51,10 +51,13 @@ impl Model {
         Self { provenance: Some(provenance.to_json().to_string()), ..self }
     }
 
-    /// Without the record of its training and the models of its folds: for pages and packages, which only predict.
+    /// Without the record of its training and the models of its folds: for pages and packages, which only predict. The metrics of the test rows stay,
+    /// so that a page can say how good it is.
     #[must_use]
     pub fn without_provenance(&self) -> Self {
-        let mut bare = Self { provenance: None, attached: Vec::new(), ..self.clone() };
+        let test = self.provenance().ok().flatten().and_then(|provenance| provenance.test);
+        let quality = test.map(|metrics| metrics.to_json().to_string()).or_else(|| self.quality.clone());
+        let mut bare = Self { provenance: None, attached: Vec::new(), quality, ..self.clone() };
         if let Some(preparation) = &mut bare.preparation {
             preparation.format = Some(self.reading());
         }
@@ -105,6 +108,9 @@ mod tests {
         let read = Model::load(&bytes, "m").unwrap();
         assert_eq!((&read, read.folds().unwrap().len()), (&model, 2));
         let bare = read.without_provenance();
+        let quality = Some(Metrics::every_figure().to_json().to_string());
+        assert_eq!((&bare.quality, &bare.without_provenance().quality), (&quality, &quality));
+        assert_eq!(Model::load(&bare.save().unwrap(), "m").unwrap(), bare);
         assert_eq!([&read.labels, &bare.labels].map(Option::as_deref), [Some("number"); 2]);
         assert_eq!((bare.provenance().unwrap(), bare.folds().unwrap().len()), (None, 0));
         assert_eq!(Model::load(&bytes, "m").unwrap().provenance().unwrap(), Some(provenance));

@@ -51,7 +51,6 @@ pub struct Note {
 
 /// What is to be said of a cell.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum NoteKind {
     /// The number is beyond the training rows' range by more than a tenth of it.
     Outside,

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 /// An event during a run.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub enum Event<'a> {
     /// Steps were handed to the device.
     Steps {
@@ -86,7 +85,6 @@ pub enum Flow {
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum Stop {
     /// All epochs were run.
     Epochs,

@@ -25,7 +25,6 @@ pub struct TensorGradient {
 
 /// What may be wrong with a gradient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum GradientIssue {
     /// Some entries are not finite.
     NotFinite,

@@ -261,7 +261,7 @@ test("invalid input is rejected with a message", async () => {
     ["model.predict([{ x0: 1 }], { masks: 'bits' })", "InputError: predict: masks is \"bits\", wanted one of \"bytes\", \"words\""],
     ["model.predict([1], { precision: 'f8' })", 'InputError: predict: precision is "f8", wanted one of "f32", "f16"'],
     ["model.predict(Symbol())", /^InputError: predict: the input cannot be sent to the engine: /],
-    ["model.predict([1], { mask: 'words' })", 'InputError: predict: option "mask" is unknown: expected one of unknown, masks, precision, header, delimiter, decimal, thousands, na, signal'],
+    ["model.predict([1], { mask: 'words' })", 'InputError: predict: option "mask" is unknown: did you mean "masks"?'],
     ["model.predict([1], ['words'])", "InputError: predict: options: got an array, expected an object"],
     ["engine.load('/test/blank.html')", /^LoadError: load: http:.*blank.html is a web page, wanted a model file$/],
     ["engine.load('/x', { onProgress: {} })", "InputError: load: onProgress is of type Object, wanted a function"],

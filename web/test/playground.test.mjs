@@ -360,3 +360,24 @@ test("Playground: a run that cannot be stored shows a warning and is trained any
   await done();
   await context.close();
 });
+
+test("Playground: a file with decimal commas is read as the person chose", async () => {
+  const { page, trained, done } = await demo("playground");
+  const number = (value) => String(value).replace(".", ",");
+  const rows = Array.from({ length: 120 }, (_, at) => [1000 + (at % 17) + 0.5, (at % 17) / 4]);
+  const thousands = (value) => `${Math.floor(value / 1000)}.${number((value % 1000).toFixed(1)).padStart(5, "0")}`;
+  const text = `weight;price\n${rows.map(([a, b]) => `${thousands(a)};${number(b)}\n`).join("")}`;
+  await page.selectOption("#numbers", ",.");
+  await drop(page, "comma.csv", text);
+  await named(page, "comma.csv");
+  assert.equal(await page.textContent("#data-size"), "120 rows, 2 columns");
+  await page.fill("#epochs", "3");
+  await page.click("#train");
+  await trained();
+  assert.equal(await page.textContent("#status"), "Done.");
+  assert.match(await page.getAttribute("#input-0", "title"), /^100[01]\.?\d* to 101[67]\.?\d* in training$/);
+  // Another choice reads the same file again.
+  await page.selectOption("#numbers", ".");
+  await page.waitForSelector("#error:not([hidden]), #heads:not([hidden])");
+  await done();
+});

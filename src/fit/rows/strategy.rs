@@ -5,7 +5,6 @@ use crate::error::{Error, Result, hint, listed};
 
 /// Where rows are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Strategy {
     /// The whole table is in memory.
     #[default]

@@ -5,7 +5,6 @@ use crate::host::{ThreadPool, threads};
 
 /// How the minimum is searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Method {
     /// Trust-region reflective: takes bounds.
     #[default]
@@ -21,7 +20,6 @@ impl Method {
 
 /// Whether and how starts all over the ranges of the parameters are tried, even if a start is given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Global {
     /// Only for parameters without a start.
     #[default]

@@ -6,7 +6,6 @@ use crate::fit::pass::Normal;
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Stop {
     /// The parameters are expected to move by less than 1e-5 of their standard errors, with a robust loss 1e-8.
     Shift,
