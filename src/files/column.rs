@@ -70,6 +70,12 @@ impl Column {
         self.reading.as_ref().is_some_and(|reading| reading.is_percent)
     }
 
+    /// Whether words for missing cells are declared to be texts like others.
+    pub(crate) fn keeps_words(&self) -> bool {
+        let format = self.reading.as_ref().and_then(|reading| reading.format.as_ref());
+        format.is_some_and(|format| format.keeps_words)
+    }
+
     /// How its numbers are written.
     pub(crate) fn notation(&self) -> Notation {
         self.reading.as_ref().map_or_else(Notation::default, |reading| reading.notation.clone())

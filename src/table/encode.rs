@@ -288,14 +288,19 @@ impl<'a> Noticed<'a> {
         }
     }
 
+    /// Whether a text is no number in the notation of its own column.
+    fn is_odd(&self, text: &str) -> bool {
+        self.column.number_in(text, &self.column.notation()) == Odd::Text
+    }
+
     /// The number that a text means, NaN if it means a missing one, or the reason why there is none.
     fn text_number(&self, at: usize, texts: &Cells, number: &NumberFeature) -> std::result::Result<f64, String> {
         let Some(text) = texts.text(self.rows[at] as usize) else { return Ok(f64::NAN) };
         match self.column.number_in(&text, &number.notation) {
             Odd::Number(value) => Ok(value),
             Odd::Missing => Ok(f64::NAN),
-            // As reading the table has warned.
-            Odd::Percent(_) | Odd::Text if !self.has_texts && self.column.is_numeric() => Ok(f64::NAN),
+            // As reading the table has warned. What is a number there, but in another notation, is an error.
+            Odd::Text if !self.has_texts && self.column.is_numeric() && self.is_odd(&text) => Ok(f64::NAN),
             Odd::Percent(_) | Odd::Text => {
                 let hint = if comma::is_number(&text) { "; numbers are written with a point" } else { "" };
                 let unit = match number.notation.unit.as_str() {

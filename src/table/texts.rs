@@ -77,7 +77,7 @@ fn unread_dates(column: &Column, levels: &[String]) -> Option<Found> {
 fn categories(column: &Column, levels: &[String]) -> Vec<Found> {
     let mut found = Vec::new();
     let words: Vec<String> = levels.iter().filter(|text| missing::is_word(text)).cloned().collect();
-    if let (Some(first), true) = (words.first(), words.len() < levels.len()) {
+    if let (Some(first), true) = (words.first(), words.len() < levels.len() && !column.keeps_words()) {
         let empty = column.cells.missing();
         let apart = if empty > 0 { ", apart from empty cells" } else { "" };
         let keep = if words.iter().any(|word| missing::is_na(word.as_bytes())) {
