@@ -22,7 +22,6 @@ record! { Spec { inputs, layers } }
 
 /// One layer.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Layer {
     /// y = W x + b.
     Linear {

@@ -84,7 +84,9 @@ fn check_texts(table: &Table, column: &Column, rows: &[u32]) -> Result<()> {
     const ENOUGH_ROWS: usize = 20;
     let Cells::Categorical { codes, levels } = &column.cells else { return Ok(()) };
     let mut is_used = vec![false; levels.len()];
-    rows.iter().for_each(|&row| is_used[codes[row as usize] as usize] = true);
+    for &row in rows {
+        is_used[codes[row as usize] as usize] = true;
+    }
     let (source, name, count) = (table.source(), &column.name, is_used.iter().filter(|is_used| **is_used).count());
     let are_few = count <= MOST_CLASSES && rows.len() >= ROWS_PER_CLASS * count;
     if !are_few && !moment::orders(levels).is_empty() {

@@ -1,6 +1,7 @@
 //! Unpacks compressed files in memory. The unpacked bytes are checked as they come, as those of a file are, so a small file cannot fill the memory.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use super::compressed::{GZIP, is_compressed, unpacking};
 use super::excel::WORKBOOK;
@@ -37,7 +38,9 @@ fn member<'a>(bytes: Cow<'a, [u8]>, source: &str) -> Result<Cow<'a, [u8]>> {
     // What is not a complete archive is an error of the kind that it seems to be.
     let Ok(mut archive) = Archive::open(&bytes, source) else { return Ok(bytes) };
     let names = archive.names()?;
-    if names.iter().any(|name| name.ends_with(".npy") || KNOWN_MEMBERS.contains(&name.as_str())) {
+    if names.iter().any(|name| {
+        Path::new(name).extension().is_some_and(|end| end == "npy") || KNOWN_MEMBERS.contains(&name.as_str())
+    }) {
         return Ok(bytes);
     }
     // Systems add files of their own.

@@ -54,7 +54,9 @@ pub fn read_table_like(bytes: &[u8], source: &str, given: &Given, own: &Format) 
     let mut notes = given.differences(own, kind.options);
     let learnt = OPTIONS.iter().filter(|option| !given.names.contains(&option.name));
     let (taken, unused): (Vec<&FormatOption>, _) = learnt.partition(|option| kind.options.contains(&option.name));
-    unused.iter().for_each(|option| option.clear(&mut format));
+    for option in &unused {
+        option.clear(&mut format);
+    }
     if !given.names.contains(&"delimiter") && is_split_otherwise(&bytes, &format) {
         notes.push(format!("has no {} in its first line; its own delimiter is used", delimiter_text(&format)));
         format.delimiter = None;

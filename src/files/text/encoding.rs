@@ -62,10 +62,10 @@ pub(crate) fn why_no_text(bytes: &[u8]) -> Option<String> {
     if let Some(name) = unmarked(bytes) {
         return Some(format!("is UTF-16 text without the mark that says so; name its encoding: encoding {name}"));
     }
-    let zeros = bytes.iter().filter(|byte| **byte == 0).count();
+    let zeros = bytes.split(|byte| *byte == 0).count() - 1;
     let is_control = |byte: &u8| matches!(byte, 1..=8 | 14..=25 | 27 | 127);
     let has_few = zeros * BYTES_PER_ZERO <= bytes.len().max(BYTES_PER_ZERO);
-    (!has_few || bytes.iter().any(|byte| is_control(byte))).then(|| {
+    (!has_few || bytes.iter().any(is_control)).then(|| {
         format!("is not text: byte {at} is 0; tables are read from CSV, JSON lines, Parquet, XLSX, NPY and NPZ")
     })
 }
@@ -81,7 +81,7 @@ fn without_zeros<'a>(text: Cow<'a, [u8]>, source: &str) -> Result<(Cow<'a, [u8]>
     let places = || text.iter().enumerate().filter(|(_, byte)| **byte == 0);
     let count = places().count();
     let first = places().next().map_or(0, |(at, _)| at);
-    let line = 1 + text[..first].iter().filter(|byte| **byte == b'\n').count();
+    let line = text[..first].split(|byte| *byte == b'\n').count();
     let message = format!("the text has {count} bytes that are 0, the first on line {line}; it is read without them");
     let kept: Vec<u8> = text.iter().copied().filter(|byte| *byte != 0).collect();
     Ok((kept.into(), vec![Warning::of_table(message)]))

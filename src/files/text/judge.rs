@@ -23,11 +23,11 @@ const LISTED: usize = 5;
 pub(crate) fn judge(cells: &Cells, format: &Format) -> Option<Judged> {
     let Cells::Categorical { codes, levels } = cells else { return None };
     let mut rows = vec![0_usize; levels.len()];
-    codes.iter().for_each(|code| {
+    for code in codes {
         if let Some(rows) = rows.get_mut(*code as usize) {
             *rows += 1;
         }
-    });
+    }
     let texts = Texts { levels, kinds: levels.iter().map(|text| Kind::of(text, format)).collect(), rows, format };
     if let Some(judged) = texts.durations() {
         return Some(judged);
@@ -124,7 +124,8 @@ impl Texts<'_> {
             return None;
         }
         let mut warnings = Vec::new();
-        let mut notation = Notation { group: self.group()?, ..Notation::default() };
+        let mut notation =
+            Notation { group: Some(self.group()?).filter(|mark| !mark.is_empty()), ..Notation::default() };
         if let Some((mark, text, value)) = notation.group.as_deref().and_then(|mark| self.grouped(mark)) {
             let name = if mark == "." { "points" } else { "commas" };
             let message = format!(
@@ -220,15 +221,15 @@ impl Texts<'_> {
         is_numeric.then_some(Judged { numbers: Some((values, notation)), warnings })
     }
 
-    /// The mark between groups of digits that only all cells together show, if there is one. `None` if a comma has an open meaning.
-    fn group(&self) -> Option<Option<String>> {
+    /// The mark between groups of digits that only all cells together show, empty if there is none. `None` if a comma has an open meaning.
+    fn group(&self) -> Option<String> {
         let (point, comma) = if self.format.decimal == "," { (',', '.') } else { ('.', ',') };
         let has = |is: &dyn Fn(&Written<'_>, &str) -> bool| self.written().any(|(written, text, _)| is(written, text));
         let is_open = |of: char| move |written: &Written<'_>, _: &str| matches!(written.digits, Digits::Groups(mark, _) if mark == of);
         if has(&is_open(comma)) {
             let is_sure =
                 |written: &Written<'_>, text: &str| matches!(written.digits, Digits::Sure(_)) && text.contains(comma);
-            return has(&is_sure).then(|| Some(comma.to_string()));
+            return has(&is_sure).then(|| comma.to_string());
         }
         let is_decimal = |written: &Written<'_>, text: &str| {
             text.contains(comma)
@@ -237,7 +238,7 @@ impl Texts<'_> {
         // Four groups of three digits each in every cell may be addresses in a network.
         let is_address = |_: &Written<'_>, text: &str| text.matches(point).count() == 3;
         let is_number = has(&is_open(point)) && !has(&is_decimal) && has(&|written, text| !is_address(written, text));
-        Some(is_number.then(|| point.to_string()))
+        Some(if is_number { point.to_string() } else { String::new() })
     }
 
     /// An example of a number with this mark between groups.

@@ -54,12 +54,11 @@ impl Notation {
         let has_unit = unit.is_empty() || is_same_unit(&unit, &self.unit);
         let may_be = has_unit && (self.has_limits || !written.is_limit);
         let value = match written.digits {
-            Digits::Sure(value) => value,
             Digits::Groups(mark, value) | Digits::Plain { grouped: Some((mark, value)), .. } if self.is_group(mark) => {
                 value
             }
             Digits::Groups(..) => return None,
-            Digits::Plain { value, .. } => value,
+            Digits::Sure(value) | Digits::Plain { value, .. } => value,
         };
         may_be.then_some(value * factor)
     }

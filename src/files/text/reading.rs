@@ -8,6 +8,7 @@ use crate::record;
 use std::fmt;
 
 /// What reading a column of text found besides its cells.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about the cells")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Reading {
     /// The cells as they are written, if some are no numbers, or are written like codes: with leading zeros, or with too many digits.

@@ -79,7 +79,7 @@ fn named((at, name): (usize, String)) -> String {
 fn ruled<'a>(text: &'a [u8], source: &'a str, format: &'a Format, notes: &mut Vec<Warning>) -> Result<Records<'a>> {
     let layout = &format.layout;
     let escape = layout.escape.as_ref().map(|text| text.as_bytes()[0]);
-    let comment = layout.comment.as_ref().map(|text| text.as_bytes());
+    let comment = layout.comment.as_ref().map(String::as_bytes);
     let mut records = Records::new(text, Rules { comment, escape, ..b','.into() }, source);
     let declared = declared(text);
     let before = layout.lines_before();

@@ -11,7 +11,7 @@ fn shown(text: &str, format: &Format) -> String {
         Err(error) => return error.to_string(),
     };
     let cell = |column: usize, row| {
-        table.columns()[column].as_category().text(row).map_or("-".into(), |text| text.into_owned())
+        table.columns()[column].as_category().text(row).map_or("-".into(), std::borrow::Cow::into_owned)
     };
     let row = |row| (0..table.columns().len()).map(|column| cell(column, row)).collect::<Vec<_>>().join(" ");
     let rows: Vec<String> = (0..table.rows()).map(row).collect();

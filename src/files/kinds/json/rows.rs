@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
         for member in members {
             self.cursor.at = member.at;
             self.grid.go_to(0);
-            let column = self.column(&member.name, 0)?;
+            let column = self.column(&member.name, 0);
             let is_list = self.cursor.peek() == Some(b'[');
             let (ends, mut count) = (if is_list { *b"[]" } else { *b"{}" }, 0);
             self.items(ends, |all| {
@@ -182,22 +182,21 @@ impl<'a> Rows<'a> {
 
     /// A list of cells: the names of the columns if it is the first and only texts are in it, or if `header` says so; else a row.
     fn cells(&mut self, width: &mut Option<usize>, header: Header) -> Result<()> {
-        let wanted = match *width {
-            Some(wanted) => wanted,
-            None => {
-                let (names, has_names) = self.names(header)?;
-                *width = Some(names.len());
-                for name in &names {
-                    if self.places.contains_key(name) {
-                        return Err(self.cursor.error(&format!("two columns are named \"{name}\"")));
-                    }
-                    self.column(name, 0)?;
+        let wanted = if let Some(wanted) = *width {
+            wanted
+        } else {
+            let (names, has_names) = self.names(header)?;
+            *width = Some(names.len());
+            for name in &names {
+                if self.places.contains_key(name) {
+                    return Err(self.cursor.error(&format!("two columns are named \"{name}\"")));
                 }
-                if has_names {
-                    return self.cursor.skip(0);
-                }
-                names.len()
+                self.column(name, 0);
             }
+            if has_names {
+                return self.cursor.skip(0);
+            }
+            names.len()
         };
         let mut column = 0;
         self.items(*b"[]", |all| {
@@ -242,16 +241,16 @@ impl<'a> Rows<'a> {
     }
 
     /// The column of a name, which is added if it is new; `guess` is the one that it probably is.
-    fn column(&mut self, name: &str, guess: usize) -> Result<usize> {
+    fn column(&mut self, name: &str, guess: usize) -> usize {
         if guess < self.places.len() && self.grid.name(guess) == name {
-            return Ok(guess);
+            return guess;
         }
         if let Some(&place) = self.places.get(name) {
-            return Ok(place);
+            return place;
         }
         let place = self.grid.add_column(name.to_owned());
         self.places.insert(name.to_owned(), place);
-        Ok(place)
+        place
     }
 }
 

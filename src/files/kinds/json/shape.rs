@@ -104,8 +104,7 @@ fn members(cursor: &mut Cursor<'_>, depth: usize) -> Result<Vec<Member>> {
 /// The shape of a text that is one object.
 fn of_object(members: Vec<Member>, source: &str) -> Result<Shape> {
     let list = |name: &str, holds: fn(u8) -> bool| {
-        let is_it =
-            |member: &&Member| member.name == name && member.list().is_some_and(|first| first.is_none_or(holds));
+        let is_it = |member: &&Member| member.name == name && member.is_list() && member.first_item().is_none_or(holds);
         members.iter().find(is_it).map(|member| member.at)
     };
     if let (Some(names), Some(data)) = (list("columns", |first| first == b'"'), list("data", |first| first == b'[')) {
@@ -126,7 +125,7 @@ fn of_object(members: Vec<Member>, source: &str) -> Result<Shape> {
     }
     let is_row_number =
         |member: &Member| !member.name.is_empty() && member.name.bytes().all(|byte| byte.is_ascii_digit());
-    if members.iter().all(|member| member.list().is_some()) {
+    if members.iter().all(|member| member.is_list()) {
         return Ok(Shape::Columns(members));
     }
     let is_column = |member: &Member| match &member.value {
@@ -143,9 +142,13 @@ fn of_object(members: Vec<Member>, source: &str) -> Result<Shape> {
 }
 
 impl Member {
-    /// The first byte of the first item, if it is a list.
-    fn list(&self) -> Option<Option<u8>> {
-        if let Value::List(first) = self.value { Some(first) } else { None }
+    fn is_list(&self) -> bool {
+        matches!(self.value, Value::List(_))
+    }
+
+    /// The first byte of the first item of a list.
+    fn first_item(&self) -> Option<u8> {
+        if let Value::List(first) = self.value { first } else { None }
     }
 }
 
@@ -153,7 +156,7 @@ impl Member {
 fn lists(members: &[Member], first: u8) -> Vec<Place> {
     let mut level: Vec<(String, &Member)> = members.iter().map(|member| (member.name.clone(), member)).collect();
     while !level.is_empty() {
-        let is_it = |(_, member): &&(String, &Member)| member.list() == Some(Some(first));
+        let is_it = |(_, member): &&(String, &Member)| member.first_item() == Some(first);
         let place = |(field, member): &(String, &Member)| Place { at: member.at, field: field.clone() };
         let found: Vec<Place> = level.iter().filter(is_it).map(place).collect();
         if !found.is_empty() {
