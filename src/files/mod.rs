@@ -18,13 +18,13 @@ pub(crate) mod text;
 pub use cells::{Cells, MISSING_CODE, number_text};
 pub use column::Column;
 #[cfg(not(target_arch = "wasm32"))]
-pub use kinds::{ReadLike, TableBytes, check_bytes, is_text, open_rows, ranges, unpack};
+pub use kinds::{Given, ReadLike, TableBytes, check_bytes, is_text, open_rows, ranges, unpack};
 #[cfg(not(target_arch = "wasm32"))]
-pub use kinds::{read_files, read_files_like, read_table, read_table_like, read_texts};
+pub use kinds::{Given, read_files, read_files_like, read_table, read_table_like, read_texts};
 pub use moment::DateOrder;
 pub use rows::RowSource;
 pub use table::Table;
-pub use text::{BadRows, Clock, ENCODINGS, Format, Given, Header, Layout, Notation, Percent, Warning, csv};
+pub use text::{BadRows, Clock, ENCODINGS, Format, Header, Layout, Notation, Percent, Warning, csv};
 
 use crate::error::{Error, Result};
 

@@ -5,6 +5,7 @@
 
 mod compressed;
 mod excel;
+mod given;
 mod grid;
 mod hdf5;
 mod iso;
@@ -30,8 +31,9 @@ pub use unpack::unpack;
 pub use whole::{ReadLike, is_text, read_table, read_table_like, read_texts};
 
 use super::text::Format;
-use super::text::given::OPTIONS;
 use crate::error::{Error, Result};
+pub use given::Given;
+use given::OPTIONS;
 use kind::Kind;
 
 /// Every kind, in the order in which they are recognised; the one that takes any bytes last.

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::given::{FormatOption, Given, OPTIONS};
 use super::start::check_bytes;
 use super::unpack::unpacked;
 use super::{check_options, kind_of};
 use crate::error::{Error, Result};
 use crate::files::Table;
-use crate::files::text::given::{FormatOption, OPTIONS};
-use crate::files::text::{Format, Given};
+use crate::files::text::Format;
 
 /// Reads a table from CSV, TSV, JSON lines, a list of JSON objects, NPY, NPZ, Parquet or an Excel workbook; text may be compressed with gzip or
 /// Zstandard. `format` is a [`Format`], or only a [`Header`](crate::files::Header).

@@ -8,7 +8,6 @@ mod delimiter;
 mod dictionary;
 pub(crate) mod encoding;
 mod format;
-pub(crate) mod given;
 mod hash;
 mod json_start;
 pub(crate) mod judge;
@@ -24,7 +23,6 @@ pub(crate) mod start;
 
 pub use encoding::ENCODINGS;
 pub use format::{Format, Header, Percent};
-pub use given::Given;
 pub(crate) use json_start::begins_json;
 pub use layout::{BadRows, Layout};
 pub use notation::{Clock, Notation};

@@ -154,7 +154,7 @@ impl<'a> Rows<'a> {
             if all.cursor.peek() == Some(b'{') {
                 return all.object(&name, depth + 1);
             }
-            let column = all.column(&name, guess)?;
+            let column = all.column(&name, guess);
             guess = column + 1;
             all.value(column, &name, depth)
         })

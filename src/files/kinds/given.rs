@@ -1,6 +1,6 @@
 //! What a caller says of how a table is written, over how another table was written: that which a model learnt from.
 
-use super::format::Format;
+use crate::files::text::Format;
 use crate::json::{Json, Record};
 
 /// One option of a [`Format`].
