@@ -20,7 +20,7 @@ pub use column::Column;
 #[cfg(not(target_arch = "wasm32"))]
 pub use kinds::{Given, ReadLike, TableBytes, check_bytes, is_text, open_rows, ranges, unpack};
 #[cfg(not(target_arch = "wasm32"))]
-pub use kinds::{Given, read_files, read_files_like, read_table, read_table_like, read_texts};
+pub use kinds::{read_files, read_files_like, read_table, read_table_like, read_texts};
 pub use moment::DateOrder;
 pub use rows::RowSource;
 pub use table::Table;

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use super::given::Given;
 use super::joined::{JOINED, check_names, joined as joined_texts, joined_format};
 use super::kind_of;
 use super::start::check_bytes;
 use super::unpack::unpack;
 use super::whole::{ReadLike, is_text, read_table, read_table_like};
 use crate::error::{Error, Result};
-use crate::files::text::{Format, Given, csv};
+use crate::files::text::{Format, csv};
 use crate::files::{Cells, Column, Table, Warning};
 use crate::host;
 

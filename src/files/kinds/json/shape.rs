@@ -125,7 +125,7 @@ fn of_object(members: Vec<Member>, source: &str) -> Result<Shape> {
     }
     let is_row_number =
         |member: &Member| !member.name.is_empty() && member.name.bytes().all(|byte| byte.is_ascii_digit());
-    if members.iter().all(|member| member.is_list()) {
+    if members.iter().all(Member::is_list) {
         return Ok(Shape::Columns(members));
     }
     let is_column = |member: &Member| match &member.value {

@@ -21,7 +21,7 @@ fn read(name: &str) -> Table {
 /// A cell as it is written, numbers with four digits; a dash for a missing one.
 fn cell(table: &Table, name: &str, row: usize) -> String {
     let column = &table.columns()[table.position(name).unwrap()];
-    let text = column.cells.text(row).map_or_else(|| "-".to_owned(), |text| text.into_owned());
+    let text = column.cells.text(row).map_or_else(|| "-".to_owned(), std::borrow::Cow::into_owned);
     text.parse::<f64>().map_or(text, |number| format!("{number:.4}"))
 }
 

@@ -81,7 +81,9 @@ fn a_model_knows_the_marks_of_its_numbers() {
         if cut == 0 { text.clone() } else { format!("{}.{},{rest}", &whole[..cut], &whole[cut..]) }
     };
     let mut text = "x;y\n".to_owned();
-    values().iter().for_each(|x| writeln!(text, "{};{}", german(*x), german(2.0 * x)).expect("text"));
+    for x in values() {
+        writeln!(text, "{};{}", german(x), german(2.0 * x)).expect("text");
+    }
     folder.write("eu.csv", text);
     ran(&folder, &format!("train eu.csv --target y --decimal , --thousands . {TINY} --out m"));
     folder.write("e.csv", "x\n1.234\n5.678\n");
@@ -115,7 +117,9 @@ fn a_percentage_is_the_same_number_in_a_workbook_and_in_its_csv() {
     let cells: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
     assert!(cells.iter().all(|row| row[0].ends_with('%')), "the text that is shown: {:?}", cells[0]);
     let mut text = names[..3].join(",") + "\n";
-    cells.iter().for_each(|row| writeln!(text, "{}", row[..3].join(",")).expect("text"));
+    for row in &cells {
+        writeln!(text, "{}", row[..3].join(",")).expect("text");
+    }
     folder.write("same.csv", text);
     let (from_text, said) = ran(&folder, "predict m same.csv --device cpu");
     assert_eq!(said, "");
