@@ -246,7 +246,5 @@ fn input(feature: &Feature) -> JsValue {
             let [from, to] = date.range();
             object([name, ("from", from.into()), ("to", to.into())])
         }
-        // A kind that this crate does not know yet.
-        _ => object([name]),
     }
 }
