@@ -102,7 +102,6 @@ fn colours_with_a_space_of_web_pages_behind_them_are_the_same() {
 #[test]
 fn a_new_table_is_read_as_that_of_training() {
     // A file, a header, and pairs of cells that must mean the same; the last cell of each list must not be read.
-    /// A file, a column, cells with what they mean, and what is said.
     type Known = (&'static str, &'static str, &'static [(&'static str, &'static str)], &'static str);
     let cases: [Known; 7] = [
         ("w40_german_counts.csv", "people;a", &[("2.726", "2726"), ("12.000", "12000")], "2.7.2"),
