@@ -256,7 +256,5 @@ fn stop_name(stop: &Stop) -> &'static str {
         Stop::Coverage => "coverage",
         Stop::Requested => "asked",
         Stop::Diverged => "diverged",
-        // A reason that this crate does not know yet.
-        _ => "other",
     }
 }

@@ -136,8 +136,7 @@ impl Model {
                     names.extend([JsValue::from_str(name)]);
                     values.push(*probability);
                 }
-                // None, and a kind that this crate does not know yet.
-                _ => {
+                Prediction::None => {
                     names.extend([JsValue::NULL]);
                     values.push(f64::NAN);
                     deviations.push(f64::NAN);
@@ -198,11 +197,6 @@ fn noted(notes: &[Note]) -> JsValue {
             NoteKind::Filled => 3,
             NoteKind::Unusable(why) => {
                 texts.push(why.as_str());
-                2
-            }
-            // A kind that this crate does not know yet.
-            _ => {
-                texts.push("odd");
                 2
             }
         });

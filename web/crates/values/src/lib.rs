@@ -20,8 +20,7 @@ pub fn thrown(error: Error) -> JsValue {
     thrown.set_name(match error.kind() {
         ErrorKind::Usage | ErrorKind::Input => "InputError",
         ErrorKind::Device => "DeviceError",
-        // Internal ones, and a kind that this crate does not know yet.
-        _ => "InternalError",
+        ErrorKind::Internal => "InternalError",
     });
     // Setting a property of a fresh error cannot fail.
     let _ = Reflect::set(&thrown, &"kind".into(), &error.kind().name().into());
