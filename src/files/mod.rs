@@ -18,7 +18,7 @@ pub(crate) mod text;
 pub use cells::{Cells, MISSING_CODE, number_text};
 pub use column::Column;
 #[cfg(not(target_arch = "wasm32"))]
-pub use kinds::{check_bytes, is_text, open_rows, ranges, read_table, unpack};
+pub use kinds::{check_bytes, is_read_by_ranges_only, is_text, open_rows, ranges, read_table, unpack};
 pub use moment::DateOrder;
 pub use rows::RowSource;
 pub use table::Table;

@@ -105,6 +105,29 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
         }
     }
 
+    /// The first bytes of the member called `name`, at most `length`, and how many it declares.
+    pub fn start(&mut self, name: &str, length: usize) -> Result<(Vec<u8>, u64)> {
+        let source = self.source;
+        let file = self.member(name)?;
+        let (size, mut bytes) = (file.size(), Vec::new());
+        let read = file.take(length as u64).read_to_end(&mut bytes);
+        read.map_err(|error| refused(source, name, &format!("does not unpack: {error}")))?;
+        Ok((bytes, size))
+    }
+
+    /// Reads the member called `name` once, in parts, and errors if its bytes do not have its checksum.
+    pub fn check(&mut self, name: &str) -> Result<()> {
+        let source = self.source;
+        let (mut file, mut part) = (self.member(name)?, vec![0; PART_BYTES]);
+        loop {
+            match file.read(&mut part) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(error) => return Err(refused(source, name, &format!("does not unpack: {error}"))),
+            }
+        }
+    }
+
     /// Where the bytes of the member called `name` lie in the archive; `None` if they are packed.
     pub fn place(&mut self, name: &str) -> Result<Option<Range<u64>>> {
         let source = self.source;

@@ -21,7 +21,7 @@ mod text;
 mod unpack;
 mod whole;
 
-pub use ranges::open_rows;
+pub use ranges::{is_read_by_ranges_only, open_rows};
 pub use start::check_bytes;
 pub use unpack::unpack;
 pub use whole::{is_text, read_table};
