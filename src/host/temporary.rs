@@ -68,9 +68,9 @@ impl FileLock {
     /// has locked it.
     pub fn of(path: &Path) -> Result<Option<Self>> {
         let is_file = fs::metadata(path).map_or(true, |found| found.is_file());
-        let path = super::files::place_of(path);
-        let Some(name) = path.file_name().filter(|_| is_file) else { return Ok(None) };
-        let lock = folder_of(&path).join(format!("{PREFIX}{}{LOCK}", name.display()));
+        let place = super::files::place_of(path);
+        let Some(name) = place.file_name().filter(|_| is_file) else { return Ok(None) };
+        let lock = folder_of(&place).join(format!("{PREFIX}{}{LOCK}", name.display()));
         let refused = |what: &str| Error::usage(format!("{}: {what}", path.display()));
         loop {
             let file = fs::OpenOptions::new().write(true).create(true).truncate(false).open(&lock);

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
-use crate::options::hardware::Hardware;
 use crate::options::contents::PAGE;
+use crate::options::hardware::Hardware;
 use crate::options::outputs::{Force, check_outs, keep_out};
 use crate::options::reading::{Reading, check_header, read};
 use crate::saved::load;

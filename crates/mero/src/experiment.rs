@@ -223,11 +223,7 @@ fn files(folder: &Path, domain: Domain, is_forced: bool) -> Answer<[PathBuf; 2]>
     host::make_folder(folder)?;
     let files = ["json", "html"].map(|kind| folder.join(format!("{}.{kind}", domain.name())));
     let [json, page] = &files;
-    check_outs(
-        &[("report", Some(json), Some(&EXPERIMENT)), ("page", Some(page), Some(&PAGE))],
-        &[],
-        is_forced,
-    )?;
+    check_outs(&[("report", Some(json), Some(&EXPERIMENT)), ("page", Some(page), Some(&PAGE))], &[], is_forced)?;
     Ok(files)
 }
 

@@ -6,8 +6,8 @@ use clap::ArgGroup;
 use pollster::block_on;
 use serde_json::json;
 
-use crate::options::hardware::Hardware;
 use crate::options::contents::{ONNX, PAGE};
+use crate::options::hardware::Hardware;
 use crate::options::outputs::{Force, check_outs, write_out};
 use crate::options::reading::{Reading, read};
 use crate::saved::load;

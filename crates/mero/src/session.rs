@@ -159,7 +159,9 @@ impl Session {
         let kept = match (&self.out, outcome.best_epoch) {
             (Some(out), Some(best)) => match self.model(trainer).and_then(|model| self.write(&model)) {
                 Ok(None) => format!("; the weights of epoch {} are in {}", best + 1, out.display()),
-                Ok(Some((kept, why))) => format!("; the weights of epoch {} are in {}: {why}", best + 1, kept.display()),
+                Ok(Some((kept, why))) => {
+                    format!("; the weights of epoch {} are in {}: {why}", best + 1, kept.display())
+                }
                 Err(error) => format!("; the weights of epoch {} are lost: {error}", best + 1),
             },
             _ => "; nothing was written".to_owned(),

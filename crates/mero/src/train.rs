@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use crate::config::Record;
+use crate::options::contents::{CONFIG, CONFIG_START, PAGE};
 use crate::options::flags::{All, Flags, GROUP, prepare};
 use crate::options::hardware::{Hardware, choose_geometry};
-use crate::options::contents::{CONFIG, CONFIG_START, PAGE};
 use crate::options::outputs::{Output, check_outs, write_out};
 use crate::options::reading::{Reading, check_header, read};
 use crate::saved::read_model;
@@ -109,8 +109,20 @@ pub(super) fn run(args: &Args) -> Answer {
     let is_json = args.output.json;
     let has_checkpoint = is_resumed_here.into();
     let tensorboard = args.tensorboard.as_deref().map(TensorBoard::in_folder).transpose()?.map(RefCell::new);
-    Session { device, run, origin, source, is_json, is_forced, out: Some(out), checkpoint, has_checkpoint, judging, tensorboard }
-        .run(&mut trainer)
+    Session {
+        device,
+        run,
+        origin,
+        source,
+        is_json,
+        is_forced,
+        out: Some(out),
+        checkpoint,
+        has_checkpoint,
+        judging,
+        tensorboard,
+    }
+    .run(&mut trainer)
 }
 
 /// A run before its first step.
@@ -259,10 +271,7 @@ impl Args {
     /// The options of the run as a file for `--config`.
     fn config_text(&self) -> String {
         let (engine, file) = (env!("CARGO_PKG_VERSION"), quoted(&self.file.display().to_string()));
-        format!(
-            "{CONFIG_START}{engine}: mero train {file} --config THIS_FILE repeats it.\n{}",
-            self.record.text
-        )
+        format!("{CONFIG_START}{engine}: mero train {file} --config THIS_FILE repeats it.\n{}", self.record.text)
     }
 
     /// The command that resumes from the checkpoint.
@@ -273,9 +282,7 @@ impl Args {
         let file = if file.starts_with('-') && file != "-" { format!("./{file}") } else { file };
         let words = format!("mero train {} --target{}", quoted(&file), quoted_option(target));
         let mut options = String::new();
-        if out != self.default_out() {
-            options += &option("out", out);
-        }
+        let named_out = if out == self.default_out() { String::new() } else { option("out", out) };
         if let Some(report) = &self.report {
             options += &option("report", report);
         }
@@ -284,7 +291,7 @@ impl Args {
         for (name, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
             options += &format!(" --{name}");
         }
-        ResumeCommand { words, default_checkpoint: with_ending(out, ".ckpt"), options }
+        ResumeCommand { words, default_checkpoint: with_ending(out, ".ckpt"), out: named_out, options }
     }
 }
 

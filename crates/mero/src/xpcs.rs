@@ -17,7 +17,8 @@ use meromorph::fit::RobustLoss;
 use meromorph::internal::host;
 use meromorph::report::{counted, duration, figure};
 use meromorph_xpcs::{
-    ARRAYS_FILE, AngleRange, Config, Experiment, Fitting, Outcome, RESULT_FILES, Results, canonical, parse_angles, read_experiment,
+    ARRAYS_FILE, AngleRange, Config, Experiment, Fitting, Outcome, RESULT_FILES, Results, canonical, parse_angles,
+    read_experiment,
 };
 use model::ModelArgs;
 use synthetic::SyntheticArgs;

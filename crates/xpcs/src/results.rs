@@ -60,7 +60,8 @@ impl Results<'_> {
             (second, self.report()),
             (third, convergence(self.outcome).to_string()),
         ];
-        let mut files: Vec<_> = texts.into_iter().map(|(name, json)| (name, format!("{json}\n").into_bytes())).collect();
+        let mut files: Vec<_> =
+            texts.into_iter().map(|(name, json)| (name, format!("{json}\n").into_bytes())).collect();
         if has_arrays {
             files.push((last, arrays(self.outcome, self.experiment)?));
         }

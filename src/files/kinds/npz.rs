@@ -46,6 +46,7 @@ fn read(bytes: &[u8], source: &str, _format: &Format) -> Result<Table> {
     let mut columns = Vec::new();
     for member in members(&archive.names()?, source)? {
         let place = format!("{source}: {}", member.file);
+        archive.check_memory(&member.file)?;
         check_header(&mut archive, &member.file, &place)?;
         let bytes = archive.unpack(&member.file)?;
         let array = Array::parse(&bytes, &place)?;

@@ -42,7 +42,13 @@ impl Checkpoint {
         let every = Duration::try_from_secs_f64(every).map_err(|_| {
             Failure::usage(format!("checkpoint-every: got {every}, expected a number of seconds from 0"))
         })?;
-        Ok(Self { path: path.to_owned(), every, identity: identity.finalize().into(), last: Instant::now(), failed: None })
+        Ok(Self {
+            path: path.to_owned(),
+            every,
+            identity: identity.finalize().into(),
+            last: Instant::now(),
+            failed: None,
+        })
     }
 
     /// The newest whole checkpoint; an empty journal if there is none. Errors if it is of another fit.

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::terminal::console::complain;
 use crate::{Answer, Failure};
-use meromorph::fit::Journal;
 use meromorph::Error;
+use meromorph::fit::Journal;
 use meromorph::internal::host;
 
 /// The log, if one is wanted.

@@ -159,10 +159,19 @@ mod tests {
         let cases: [(&Content, &[&str], &[&str]); 8] = [
             (&PAGE, &["<!doctype html><p>", "<!DOCTYPE HTML>"], &["<!doctype", "<html>", "a,b\n"]),
             (&CONFIG, &["# Options of a run of mero 0.1: \n"], &["epochs = 3\n", "# Options\n"]),
-            (&FIT, &["{\"event\":\"report\",\"kind\":\"meromorph fit\"", "{\n \"kind\": \"meromorph fit\""], &["{\"kind\":1}"]),
+            (
+                &FIT,
+                &["{\"event\":\"report\",\"kind\":\"meromorph fit\"", "{\n \"kind\": \"meromorph fit\""],
+                &["{\"kind\":1}"],
+            ),
             (
                 &PREDICTIONS,
-                &["prediction,note\n1,\n", "a;\"b\";prediction;note\r\n", "value,bottom,gap,fault,note\n", "prediction"],
+                &[
+                    "prediction,note\n1,\n",
+                    "a;\"b\";prediction;note\r\n",
+                    "value,bottom,gap,fault,note\n",
+                    "prediction",
+                ],
                 &["a,y\n1,2\n", "value,unit\n", "the prediction,y\n", "\u{0}\u{1}", "x\nprediction\n"],
             ),
             (&FITS, &["g,a,rms_residual,rows,stop\n"], &["g,a,b\n"]),

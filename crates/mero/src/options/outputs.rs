@@ -45,8 +45,8 @@ pub(crate) type Wanted<'a> = (&'a str, Option<&'a Path>, Option<&'static Content
 /// what it may not.
 pub(crate) fn check_outs(outs: &[Wanted<'_>], inputs: &[(&str, &Path)], is_forced: bool) -> Answer {
     let mut known = inputs.to_vec();
-    for (what, out, content) in outs {
-        let Some(out) = *out else { continue };
+    for &(what, out, content) in outs {
+        let Some(out) = out else { continue };
         if out == Path::new("-") {
             return Err(Failure::usage("cannot write to standard output; give a file name instead of -"));
         }

@@ -86,7 +86,8 @@ mod tests {
         runtime.block_on(async {
             let mut moving = Moving::new(TcpStream::from_std(stream).unwrap(), Duration::from_millis(100));
             let block = vec![0; 1 << 20];
-            let mut write = async || std::future::poll_fn(|context| Pin::new(&mut moving).poll_write(context, &block)).await;
+            let mut write =
+                async || std::future::poll_fn(|context| Pin::new(&mut moving).poll_write(context, &block)).await;
             // More than the buffers of the system take.
             let error = loop {
                 if let Err(error) = write().await {

@@ -191,10 +191,21 @@ mod tests {
     #[test]
     fn only_names_of_this_machine_are_its_host() {
         let (own, any): (IpAddr, IpAddr) = ([127, 0, 0, 1].into(), [0, 0, 0, 0].into());
-        for host in ["localhost", "LOCALHOST:8080", "a.localhost:1", "localhost.", "127.0.0.1", "127.0.0.1:8080", "[::1]:80", "[::1]"] {
+        for host in [
+            "localhost",
+            "LOCALHOST:8080",
+            "a.localhost:1",
+            "localhost.",
+            "127.0.0.1",
+            "127.0.0.1:8080",
+            "[::1]:80",
+            "[::1]",
+        ] {
             assert!(is_own_host(host, own), "{host}");
         }
-        for host in ["evil.example", "localhost.evil.example:8080", "127.0.0.1.evil.example", "192.168.1.5:8080", "", "[::2]"] {
+        for host in
+            ["evil.example", "localhost.evil.example:8080", "127.0.0.1.evil.example", "192.168.1.5:8080", "", "[::2]"]
+        {
             assert!(!is_own_host(host, own), "{host}");
         }
         assert!(is_own_host("192.168.1.5:8080", any) && !is_own_host("evil.example", any));

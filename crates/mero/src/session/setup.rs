@@ -40,6 +40,7 @@ pub(crate) struct ResumeCommand {
     pub words: String,
     /// The checkpoint that the run writes if it is not named.
     pub default_checkpoint: PathBuf,
+    pub out: String,
     pub options: String,
 }
 
@@ -47,7 +48,7 @@ impl ResumeCommand {
     /// The command that goes on from a checkpoint, and goes on to write it.
     pub(super) fn from(&self, checkpoint: &Path) -> String {
         let path = quoted_option(&checkpoint.display().to_string());
-        let mut command = format!("{} --resume{path}", self.words);
+        let mut command = format!("{} --resume{path}{}", self.words, self.out);
         if checkpoint != self.default_checkpoint {
             command += &format!(" --checkpoint{path}");
         }

@@ -22,10 +22,14 @@ pub(crate) fn shortened(message: &str) -> String {
         let start: String = text.chars().take(SHOWN).collect();
         format!("{start}… ({count} characters)")
     };
-    let parts: Vec<String> = message.split('"').enumerate().map(|(at, text)| {
-        // Outside of quotes are commands and lists, which are of use as a whole.
-        if at % 2 == 1 || text.len() > MOST_PLAIN { part(text) } else { text.to_owned() }
-    }).collect();
+    let parts: Vec<String> = message
+        .split('"')
+        .enumerate()
+        .map(|(at, text)| {
+            // Outside of quotes are commands and lists, which are of use as a whole.
+            if at % 2 == 1 || text.len() > MOST_PLAIN { part(text) } else { text.to_owned() }
+        })
+        .collect();
     parts.join("\"")
 }
 

@@ -195,8 +195,8 @@ fn has_width(values: &Values, physical: Physical) -> bool {
 
 /// Errors if a page has a checksum and other bytes: the CRC-32 of what is stored, as a signed number.
 fn check_sum(header: &Value<'_>, body: &[u8]) -> Refused<()> {
-    let (got, Some(expected)) = (crc32fast::hash(body), header.int(4)) else { return Ok(()) };
-    let expected = expected as u32;
+    let Some(expected) = header.int(4) else { return Ok(()) };
+    let (got, expected) = (crc32fast::hash(body), expected as u32);
     if got == expected {
         return Ok(());
     }

@@ -48,7 +48,11 @@ fn no_output_of_any_command_replaces_a_file_of_another_kind() {
     folder.told(&format!("{synthetic} data.npz --config-out data.yaml"));
     let mut failures = Vec::new();
     for (line, file, kind) in [
-        (format!("train good.csv --target y {QUICK} --out m --save-config notes"), "notes", "a configuration of mero train"),
+        (
+            format!("train good.csv --target y {QUICK} --out m --save-config notes"),
+            "notes",
+            "a configuration of mero train",
+        ),
         (format!("train good.csv --target y {QUICK} --out m --report notes"), "notes", "a page"),
         (format!("{DECAY} --out notes"), "notes", "a fit"),
         (format!("{DECAY} --out good.model"), "good.model", "a fit"),
@@ -127,13 +131,19 @@ fn a_link_to_nothing_is_followed_and_hidden_files_of_a_user_stay() {
 #[test]
 fn a_model_that_cannot_be_written_to_its_place_is_kept_elsewhere() {
     let folder = filled();
-    let output = shell(&folder, &format!("mkdir there; ulimit -f 1; $mero train good.csv --target y {QUICK} --hidden 64,64 --out there/m"));
+    let output = shell(
+        &folder,
+        &format!("mkdir there; ulimit -f 1; $mero train good.csv --target y {QUICK} --hidden 64,64 --out there/m"),
+    );
     // No file may have more than 1 KiB, anywhere.
     let message = said(&output);
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert_eq!(message, "mero: train: there/m: cannot be written: File too large; the model is lost\n");
     let output = shell(&folder, &format!("$mero train good.csv --target y {QUICK} --out /dev/full --checkpoint c"));
-    assert_eq!(said(&output), "mero: train: /dev/full: cannot be written: No space left on device; the model is in full instead\n");
+    assert_eq!(
+        said(&output),
+        "mero: train: /dev/full: cannot be written: No space left on device; the model is in full instead\n"
+    );
     folder.told("predict full good.csv --device cpu");
     let output = shell(&folder, &format!("$mero train good.csv --target y {QUICK} --out /dev/full --checkpoint c"));
     assert!(said(&output).ends_with("the model is in full.1 instead\n"), "{}", said(&output));
@@ -144,11 +154,15 @@ fn a_model_that_cannot_be_written_to_its_place_is_kept_elsewhere() {
 fn a_fit_whose_checkpoint_cannot_be_written_goes_on() {
     let folder = Folder::new();
     long(&folder, 20_000);
-    let line = format!("$mero fit long.npy {TWO_DECAYS} --quiet --checkpoint /dev/full --checkpoint-every 0 --out fit.json");
+    let line =
+        format!("$mero fit long.npy {TWO_DECAYS} --quiet --checkpoint /dev/full --checkpoint-every 0 --out fit.json");
     let output = shell(&folder, &line);
     let message = said(&output);
     assert!(output.status.success(), "{message}");
-    assert!(message.starts_with("mero fit: /dev/full: cannot be written: No space left on device; the fit goes on"), "{message}");
+    assert!(
+        message.starts_with("mero fit: /dev/full: cannot be written: No space left on device; the fit goes on"),
+        "{message}"
+    );
     assert!(folder.text("fit.json").contains("meromorph fit"));
     let line = format!("$mero fit long.npy {TWO_DECAYS} --quiet --log /dev/full --log-threshold 0 --out fit.json");
     let output = shell(&folder, &line);
@@ -225,9 +239,15 @@ fn nested_configurations_are_refused() {
     folder.write("k.toml", format!("{}b = 1\n", "a.".repeat(20_000)));
     folder.write("s.json", format!("{}{}", "{\"a\":".repeat(20_000), "1".to_owned() + &"}".repeat(20_000)));
     let mut failures = Vec::new();
-    let toml = |name: &str| format!("{name}: line 1: is nested deeper than 100: expected at most 100 arrays and tables in each other");
+    let toml = |name: &str| {
+        format!("{name}: line 1: is nested deeper than 100: expected at most 100 arrays and tables in each other")
+    };
     for (line, wanted) in [
-        ("xpcs s.yaml", "xpcs: s.yaml: line 2: is nested deeper than 100: expected at most 100 lists and sections in each other".to_owned()),
+        (
+            "xpcs s.yaml",
+            "xpcs: s.yaml: line 2: is nested deeper than 100: expected at most 100 lists and sections in each other"
+                .to_owned(),
+        ),
         ("train good.csv --config s.toml", format!("train: {}", toml("s.toml"))),
         ("train good.csv --config k.toml", format!("train: {}", toml("k.toml"))),
     ] {
@@ -244,16 +264,22 @@ fn files_without_an_end_are_read_within_bounds() {
     let folder = worked();
     let most = 16 << 20;
     for (line, wanted) in [
-        ("train good.csv --config /dev/zero", format!("train: /dev/zero: got more bytes, expected at most {most}, as a file of options has")),
+        (
+            "train good.csv --config /dev/zero",
+            format!("train: /dev/zero: got more bytes, expected at most {most}, as a file of options has"),
+        ),
         ("xpcs /dev/zero", format!("xpcs: /dev/zero: got more bytes, expected at most {most}, as a configuration has")),
-        (&format!("{DECAY} --against /dev/zero"), "fit: /dev/zero: is not a fit: expected a file that mero fit has written".to_owned()),
+        (
+            &format!("{DECAY} --against /dev/zero"),
+            "fit: /dev/zero: is not a fit: expected a file that mero fit has written".to_owned(),
+        ),
     ] {
         let start = Instant::now();
         let output = shell(&folder, &format!("ulimit -v 2000000; $mero {line}"));
         assert_eq!(said(&output), format!("mero: {wanted}\n"));
         assert!(start.elapsed() < Duration::from_secs(10));
     }
-    // A member of 1 GB whose header needs 80 bytes.
+    // A member of 100 MB whose header needs 80 bytes.
     let mut zip = zip::ZipWriter::new(fs::File::create(folder.path("long.npz")).expect("a file"));
     let packed = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
     zip.start_file("y.npy", packed).expect("a member");
@@ -273,13 +299,18 @@ fn a_pipe_is_read_once_and_the_first_bytes_decide() {
     let folder = worked();
     folder.told(&format!("{DECAY} --out fit.json"));
     for (model, table) in [("good.model", "good.csv"), ("fit.json", "decay.csv")] {
-        let wanted = folder.told(&format!("predict {model} {table}"));
-        let output = shell(&folder, &format!("$mero predict <(cat {model}) <(cat {table})"));
-        assert_eq!((said(&output), String::from_utf8_lossy(&output.stdout).into_owned()), (String::new(), wanted), "{model}");
+        let wanted = folder.told(&format!("predict {model} {table} --device cpu"));
+        let output = shell(&folder, &format!("$mero predict <(cat {model}) <(cat {table}) --device cpu"));
+        assert_eq!(
+            (said(&output), String::from_utf8_lossy(&output.stdout).into_owned()),
+            (String::new(), wanted),
+            "{model}"
+        );
     }
     let output = shell(&folder, "$mero fit <(cat decay.csv) --model 'a*exp(-b*t)+c' --y y --out piped.json");
     assert_eq!((output.status.code(), said(&output)), (Some(0), String::new()));
-    let output = shell(&folder, "$mero predict good.model good.csv --device cpu -o >(cat > got); sleep 0.3; head -c 10 got");
+    let output =
+        shell(&folder, "$mero predict good.model good.csv --device cpu -o >(cat > got); sleep 0.3; head -c 10 got");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "prediction", "{}", said(&output));
     // Two 1-D tensors, under the name of a text file.
     let header = r#"{"t":{"dtype":"F64","shape":[4],"data_offsets":[0,32]},"y":{"dtype":"F64","shape":[4],"data_offsets":[32,64]}}"#;
@@ -303,8 +334,7 @@ fn a_checkpoint_is_used_by_one_run_at_a_time() {
     let both = [start("one.json"), start("two.json")];
     let ends = both.map(|child| child.wait_with_output().expect("it ends"));
     let refused: Vec<String> = ends.iter().filter(|end| !end.status.success()).map(said).collect();
-    let path = fs::canonicalize(folder.path("")).expect("a folder").join("k");
-    assert_eq!(refused, [format!("mero: fit: {}: is used by another run\n", path.display())]);
+    assert_eq!(refused, ["mero: fit: k: is used by another run\n"]);
     assert_eq!(folder.names("").len(), 2, "the array and one fit: {:?}", folder.names(""));
 }
 
@@ -325,7 +355,11 @@ fn a_signal_at_any_time_of_a_fit_or_of_folds_gives_a_message() {
         let message = said(&output);
         let is_told = message.contains("interrupted") || message.contains("stopped after");
         let is_done = output.status.success();
-        assert!(is_done || matches!(output.status.code(), Some(75 | 130)) && is_told, "{line}: {:?} {message}", output.status);
+        assert!(
+            is_done || matches!(output.status.code(), Some(75 | 130)) && is_told,
+            "{line}: {:?} {message}",
+            output.status
+        );
     }
 }
 
@@ -343,7 +377,8 @@ fn a_long_cell_is_shortened_in_messages() {
 fn the_command_that_resumes_quotes_names_that_look_like_options() {
     let folder = Folder::new();
     folder.write("t.csv", crate::table(200).replacen(",y", ",--out", 1));
-    let line = "train t.csv --target=--out --device cpu --threads 1 --hidden 8 --epochs 1000000 --patience 0 --out m --quiet";
+    let line =
+        "train t.csv --target=--out --device cpu --threads 1 --hidden 8 --epochs 1000000 --patience 0 --out m --quiet";
     let child = folder.command(line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     std::thread::sleep(Duration::from_millis(1500));
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
