@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::options::contents::PAGE;
 use crate::options::hardware::Hardware;
 use crate::options::outputs::{Force, check_outs, keep_out};
-use crate::options::reading::{Reading, check_header, read};
+use crate::options::reading::{New, Reading, check_header, read_for};
 use crate::saved::load;
 use crate::show::examine::{bars, examine, partial_chart};
 use crate::show::labels::shape_of;
@@ -72,8 +72,7 @@ pub(super) fn run(args: &Args) -> Answer {
     if args.profile && model.spec.head().is_none() {
         return Err(Failure::usage("profile: the model has no poles, so no row is ⊥ after any layer"));
     }
-    let format = args.reading.format()?;
-    let table = read(&args.file, &format)?;
+    let New { table, format, .. } = read_for(&model, &args.file, &args.reading, "eval")?;
     check_header(&table, format.header, preparation.every_name())?;
     let device = args.hardware.open()?;
     let Evaluation { rows, gaps, x, outputs: z, targets: y, seconds, metrics: test, baseline } =

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::options::contents::{ONNX, PAGE};
 use crate::options::hardware::Hardware;
 use crate::options::outputs::{Force, check_outs, write_out};
-use crate::options::reading::{Reading, read};
+use crate::options::reading::{New, Reading, read_for};
 use crate::saved::load;
 use crate::session::replace::check_model;
 use crate::terminal::console::{say, say_json};
@@ -205,7 +205,7 @@ impl Args {
         let comparison = match &self.data {
             None => None,
             Some(data) => {
-                let table = read(data, &self.reading.format()?)?;
+                let New { table, .. } = read_for(model, data, &self.reading, "export")?;
                 Some(block_on(compare(&self.hardware.open()?, &table, model, &narrow))?)
             }
         };

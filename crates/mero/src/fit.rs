@@ -18,7 +18,7 @@ use serde_json::json;
 
 use crate::options::contents::{FIT, FITS, LOG, PAGE};
 use crate::options::outputs::{check_outs, keep_out};
-use crate::options::reading::{check_header, read};
+use crate::options::reading::{check_header, read, say_notes};
 use crate::saved::load_fit;
 use crate::terminal::console::{say, say_data, say_json};
 use crate::terminal::interrupt;
@@ -65,6 +65,7 @@ pub(super) fn run(args: &Args) -> Answer {
 /// A fit of a table in memory.
 fn of_table(args: &Args, format: &Format, loss: RobustLoss, options: &SolveOptions) -> Answer {
     let table = read(&args.file, format)?;
+    say_notes("fit", &table);
     let names: Vec<&str> = table.names().collect();
     let (formula, target) = args.model(&names)?;
     check_header(&table, format.header, [target.as_str()])?;

@@ -11,14 +11,14 @@ use pollster::block_on;
 
 use crate::options::contents::PREDICTIONS;
 use crate::options::outputs::{check_outs, write_out};
-use crate::options::reading::{check_header, read_bytes, reading};
+use crate::options::reading::{New, check_header, read_for};
 use crate::saved::{Saved, load_any};
 use crate::terminal::console;
 use crate::terminal::progress::Progress;
 use crate::{Answer, Failure};
 pub(super) use args::Args;
 use columns::{Columns, beside};
-use meromorph::files::{Table, csv, read_table};
+use meromorph::files::{Table, csv};
 use meromorph::model::{Follow, Model, PredictOptions, Prediction};
 use meromorph::scm::strict::{self, Range};
 use meromorph::table::{Note, Target};
@@ -42,11 +42,7 @@ pub(super) fn run(args: &Args) -> Answer {
         }
     };
     args.check(&model)?;
-    let format = args.reading.format()?;
-    let (bytes, source) = read_bytes(&args.file)?;
-    let progress = reading(&args.file);
-    let table = read_table(&bytes, &source, &format)?;
-    drop(progress);
+    let New { table, format, bytes } = read_for(&model, &args.file, &args.reading, "predict")?;
     check_header(&table, format.header, model.preparation()?.names())?;
     let device = args.hardware.open()?;
     let progress = Progress::of(table.rows() as u64, "predicting");
@@ -57,7 +53,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let bottom = if args.valid.is_empty() { "no value: at a pole" } else { "no value: at a pole, or not valid" };
     columns.notes = note_texts(&notes, &names, &predictions, bottom);
     let text = if args.with_inputs {
-        beside(&columns.values(), &table, &bytes, &format)?
+        beside(&columns.values(), &table, bytes.as_ref())?
     } else {
         csv::write(&columns.values())
     };

@@ -183,7 +183,7 @@ impl Session {
         let metrics = [judged.validation, judged.test, judged.baseline];
         let model = &judged.model;
         let written = self.write(model).map_err(|error| self.lost(&error));
-        let report = TrainReport::new(self, trainer, outcome, pace, metrics);
+        let report = TrainReport::new(self, trainer, outcome, pace, metrics).warned(judged.warnings.clone());
         if self.is_json {
             say_json(&report);
         } else {
@@ -193,6 +193,9 @@ impl Session {
             if !data.test.y.is_empty() {
                 say(&draw(&picture, "test rows"));
             }
+        }
+        if !self.is_json {
+            judged.warnings.iter().for_each(|warning| complain(&format!("mero train: {warning}")));
         }
         let elsewhere = written?;
         if let Some(page) = &self.judging.report {

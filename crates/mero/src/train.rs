@@ -8,18 +8,19 @@ use crate::options::contents::{CONFIG, CONFIG_START, PAGE};
 use crate::options::flags::{All, Flags, GROUP, prepare};
 use crate::options::hardware::{Hardware, choose_geometry};
 use crate::options::outputs::{Output, check_outs, write_out};
-use crate::options::reading::{Reading, check_header, read};
+use crate::options::reading::{Reading, check_header, read, read_like};
 use crate::saved::read_model;
 use crate::session::folds::FoldPlan;
 use crate::session::replace::check_replaced;
 use crate::session::tensorboard::TensorBoard;
 use crate::session::{Held, JudgedRows, Judging, ResumeCommand, Session};
+use crate::terminal::console::complain;
 use crate::terminal::interrupt;
 use crate::terminal::shell::{quoted, quoted_option};
 use crate::{Answer, Failure};
 use meromorph::device::Geometry;
 use meromorph::error::Error;
-use meromorph::files::{Format, Table};
+use meromorph::files::{Format, ReadLike, Table};
 use meromorph::internal::host::{self, FileLock};
 use meromorph::run::{Origin, Run, TrainOptions, check_groups};
 use meromorph::train::{Checkpoint, Trainer};
@@ -218,8 +219,12 @@ impl Args {
             if host::is_same_file(file, &self.file) {
                 return Err(Failure::usage(format!("{} is the {part} file and the table itself", file.display())));
             }
-            let held = read(file, format)?;
+            let ReadLike { table: held, format, notes, .. } = read_like(file, format)?;
             let preparation = &run.preparation;
+            let notes = notes.iter().map(|note| format!("{} {note}", held.source()));
+            for note in notes.chain(preparation.differences(&held)) {
+                complain(&format!("mero train: {part} rows: {note}"));
+            }
             check_header(&held, format.header, preparation.every_name())?;
             let rows = if part == "test" { run.test_on(&held)? } else { run.validate_on(&held)? };
             all.push(Held { part, table: held, rows });
@@ -246,6 +251,10 @@ impl Args {
         let [validation, test] =
             given.map(|(given, stored)| given.clone().or_else(|| stored.as_ref().map(PathBuf::from)));
         let held = self.hold(&mut run, &origin.format, [&validation, &test])?;
+        if let Some(part) = checkpoint.other_part(&run.data) {
+            let file = held.iter().find(|held| held.part == part).map_or(&*source, |held| held.table.source());
+            return Err(Error::new(format!("{file}: these are not the {part} rows of {name}")).into());
+        }
         let report = self.page(&run, &table, &held)?;
         Ok(Start {
             run,

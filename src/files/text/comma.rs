@@ -1,5 +1,6 @@
 //! Detects numbers written with commas, such as 1,5 or 1.234,5 or 1,234,567, which would otherwise become unordered categories.
 
+use super::missing;
 use crate::error::Result;
 use crate::files::{Cells, Column, Table};
 use crate::host;
@@ -27,7 +28,8 @@ fn is_finite(text: &str) -> bool {
 pub(crate) fn check(table: &Table, column: &Column) -> Result<()> {
     let Cells::Categorical { codes, levels } = &column.cells else { return Ok(()) };
     let has_comma: Vec<bool> = levels.iter().map(|level| is_number(level)).collect();
-    let words = levels.iter().zip(&has_comma).filter(|(level, has_comma)| !**has_comma && !is_finite(level)).count();
+    let is_word = |level: &str| !is_finite(level) && !missing::is_na(level.as_bytes());
+    let words = levels.iter().zip(&has_comma).filter(|(level, has_comma)| !**has_comma && is_word(level)).count();
     let first = codes.iter().position(|code| has_comma.get(*code as usize) == Some(&true));
     let Some(row) = first.filter(|_| 10 * words <= levels.len()) else { return Ok(()) };
     let text = column.cells.text(row).unwrap_or_default();

@@ -70,7 +70,12 @@ fn bad_tables_give_exact_messages() {
         ("", "--target y", "train: bad.csv: is empty", 1),
         (few, "--target price", "train: column \"price\" not in bad.csv; it has \"a\", \"y\"", 1),
         (few, "--target y --features b", "train: column \"b\" not in bad.csv; it has \"a\", \"y\"", 1),
-        ("a,y\n1,2\n3\n", "--target y", "train: bad.csv: row 2 (line 3): got 1 cells, expected 2", 1),
+        (
+            "a,y\n1,2\n3\n",
+            "--target y",
+            "train: bad.csv: row 2 (line 3): got 1 cells, expected 2; is it a line of text below the table? bad_rows skip leaves such rows out",
+            1,
+        ),
         (
             "a,y\n,2\n,3\n",
             "--target y",

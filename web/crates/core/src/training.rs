@@ -147,6 +147,7 @@ impl Training {
             ("steps", (outcome.steps as f64).into()),
             ("validation", metrics(&judged.validation.unwrap_or_default())),
             ("test", metrics(&judged.test.unwrap_or_default())),
+            ("warnings", judged.warnings.iter().map(warning).collect::<Array>().into()),
         ]))
     }
 }
@@ -255,5 +256,7 @@ fn stop_name(stop: &Stop) -> &'static str {
         Stop::Coverage => "coverage",
         Stop::Requested => "asked",
         Stop::Diverged => "diverged",
+        // A reason that this crate does not know yet.
+        _ => "other",
     }
 }

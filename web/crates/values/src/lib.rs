@@ -20,7 +20,8 @@ pub fn thrown(error: Error) -> JsValue {
     thrown.set_name(match error.kind() {
         ErrorKind::Usage | ErrorKind::Input => "InputError",
         ErrorKind::Device => "DeviceError",
-        ErrorKind::Internal => "InternalError",
+        // Internal ones, and a kind that this crate does not know yet.
+        _ => "InternalError",
     });
     // Setting a property of a fresh error cannot fail.
     let _ = Reflect::set(&thrown, &"kind".into(), &error.kind().name().into());
