@@ -268,7 +268,7 @@ fn check_sum(header: &Value<'_>, body: &[u8]) -> Refused<()> {
     if got == expected {
         return Ok(());
     }
-    Err(format!("is damaged: the checksum of a page is {got:08x}, expected {expected:08x}"))
+    Err(format!("is damaged: the checksum of a page is {got:08x}, expected {expected:08x}").into())
 }
 
 fn size(header: &Value<'_>, id: i64) -> Option<usize> {
