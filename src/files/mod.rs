@@ -18,7 +18,7 @@ pub(crate) mod text;
 pub use cells::{Cells, MISSING_CODE, number_text};
 pub use column::Column;
 #[cfg(not(target_arch = "wasm32"))]
-pub use kinds::{Given, ReadLike, TableBytes, check_bytes, is_text, open_rows, ranges, unpack};
+pub use kinds::{Given, ReadLike, TableBytes, check_bytes, is_read_by_ranges_only, is_text, open_rows, ranges, unpack};
 #[cfg(not(target_arch = "wasm32"))]
 pub use kinds::{read_files, read_files_like, read_table, read_table_like, read_texts};
 pub use moment::DateOrder;

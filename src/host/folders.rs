@@ -4,7 +4,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::files::{PREFIX, folder_of, reason, sweep, sync_folder};
+use super::files::{folder_of, reason, sync_folder};
+use super::temporary::{PREFIX, RANDOM, sweep};
 use crate::error::{Error, Result};
 
 /// All bytes of the file at `path`, which must be a file itself: a link or a pipe is refused.
@@ -106,7 +107,7 @@ fn check_place(folder: &Path, files: &[(&str, &[u8])], is_replacing: bool) -> Re
 
 /// A unique name in the parent folder.
 fn sibling(folder: &Path, what: &str) -> PathBuf {
-    folder_of(folder).join(format!("{PREFIX}{what}-{:016x}", super::entropy()))
+    folder_of(folder).join(format!("{PREFIX}{what}-{:0RANDOM$x}", super::entropy()))
 }
 
 /// Returns the folder's lock, without which a later process would sweep it away as that of a killed one.

@@ -25,7 +25,7 @@ mod unpack;
 mod whole;
 
 pub use many::{TableBytes, read_files, read_files_like};
-pub use ranges::open_rows;
+pub use ranges::{is_read_by_ranges_only, open_rows};
 pub use start::check_bytes;
 pub use unpack::unpack;
 pub use whole::{ReadLike, is_text, read_table, read_table_like, read_texts};

@@ -5,13 +5,14 @@ use std::path::Path;
 use super::args::Args;
 use super::columns::beside;
 use crate::levels::levels;
+use crate::options::contents::PREDICTIONS;
+use crate::options::outputs::write_out;
 use crate::options::reading::{check_header, read_with_bytes, say_notes};
 use crate::terminal::console;
 use crate::{Answer, Failure};
 use meromorph::Result;
 use meromorph::files::csv::{self, Values};
 use meromorph::fit::{FitPrediction, Levels, SavedFit};
-use meromorph::internal::host;
 
 pub(crate) fn run(args: &Args, fit: &SavedFit, out: Option<&Path>) -> Answer {
     let level = args.interval.unwrap_or(fit.level());
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &Args, fit: &SavedFit, out: Option<&Path>) -> Answer {
     written.extend(given.map(|(title, band)| (title, Values::F64(band))));
     let text = if args.with_inputs { beside(&written, &table, bytes.as_ref())? } else { csv::write(&written) };
     match out {
-        Some(out) => host::write_whole(out, &text)?,
+        Some(out) => write_out(out, &PREDICTIONS, &text, args.force.force)?,
         None => console::say_data(&text),
     }
     Ok(())

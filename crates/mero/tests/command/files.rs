@@ -261,13 +261,13 @@ fn a_model_of_too_many_layers_is_refused() {
 #[test]
 fn temporary_files_of_killed_processes_are_swept() {
     let folder = trained();
-    folder.write(".meromorph-killed", b"half");
-    folder.write(".meromorph-new-killed/model", b"half");
-    folder.write(".meromorph-locked", b"of another process");
-    let locked = fs::File::open(folder.path(".meromorph-locked")).expect("a file");
+    folder.write(".meromorph-0123456789killed.tmp", b"half");
+    folder.write(".meromorph-new-0123456789abcdef/model", b"half");
+    folder.write(".meromorph-0123456789locked.tmp", b"of another process");
+    let locked = fs::File::open(folder.path(".meromorph-0123456789locked.tmp")).expect("a file");
     locked.lock().expect("a lock");
     folder.told("predict good.model good.csv --device cpu -o p.csv");
-    assert_eq!(folder.names(""), [".meromorph-locked", "good.csv", "good.model", "p.csv"]);
+    assert_eq!(folder.names(""), [".meromorph-0123456789locked.tmp", "good.csv", "good.model", "p.csv"]);
     drop(locked);
     folder.told("predict good.model good.csv --device cpu -o p.csv");
     assert_eq!(folder.names(""), ["good.csv", "good.model", "p.csv"]);

@@ -272,7 +272,7 @@ fn bad_arguments_give_exact_messages() {
         ("train good.csv --target y --out .", "train: .: cannot be written: Is a directory", 1),
         (
             "train good.csv --target y --device cpu --hidden 8 --epochs 1 --out /dev/full --checkpoint c",
-            "train: /dev/full: cannot be written: No space left on device",
+            "train: /dev/full: cannot be written: No space left on device; the model is in full instead",
             1,
         ),
         (

@@ -74,6 +74,7 @@ impl<'a> Pages<'a> {
             let (Some(size), Some(packed)) = sizes else { return Err(CUT.into()) };
             let (body, rest) = rest.split_at_checked(packed).ok_or(CUT)?;
             self.rest = rest;
+            check_sum(&header, body)?;
             match header.int(1) {
                 Some(0) => return self.page(&header, body, size).map(|page| Some(Next::Page(page))),
                 Some(2) => return self.dictionary(&header, body, size).map(|values| Some(Next::Dictionary(values))),
@@ -258,6 +259,16 @@ fn deltas(body: &[u8], count: usize, physical: Physical) -> Option<Values> {
 fn has_width(values: &Values, physical: Physical) -> bool {
     let Physical::Fixed(width) = physical else { return true };
     (0..values.len()).all(|at| values.bytes(at).len() == width)
+}
+
+/// Errors if a page has a checksum and other bytes: the CRC-32 of what is stored, as a signed number.
+fn check_sum(header: &Value<'_>, body: &[u8]) -> Refused<()> {
+    let Some(expected) = header.int(4) else { return Ok(()) };
+    let (got, expected) = (crc32fast::hash(body), expected as u32);
+    if got == expected {
+        return Ok(());
+    }
+    Err(format!("is damaged: the checksum of a page is {got:08x}, expected {expected:08x}").into())
 }
 
 fn size(header: &Value<'_>, id: i64) -> Option<usize> {
