@@ -107,7 +107,9 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let at = |name: &str| place.path().join(format!("{PREFIX}{name}"));
         let kept = ["notes", "config", "notes.tmp", "0123456789abcde.tmp", "0123456789abcdef", "notes.lock"];
-        kept.iter().for_each(|name| fs::write(at(name), b"of a user").unwrap());
+        for name in &kept {
+            fs::write(at(name), b"of a user").unwrap();
+        }
         fs::create_dir(at("new-house")).unwrap();
         for name in ["0123456789abcdEF.tmp", "m.ckpt.lock"] {
             fs::write(at(name), b"").unwrap();

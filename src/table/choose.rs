@@ -1,5 +1,6 @@
 //! Chooses columns, their roles, the usable rows and the task. Done once, before any statistics.
 
+use super::commas;
 use super::feature::Role;
 use super::missing::{self, Missing, MissingReport};
 use super::named;
@@ -8,7 +9,6 @@ use crate::error::{Error, Result};
 use crate::files::DateOrder;
 use crate::files::cells::Texts;
 use crate::files::moment;
-use crate::files::text::comma;
 use crate::files::text::reading::Warning;
 use crate::files::{Cells, Column, Table};
 use crate::record;
@@ -251,7 +251,7 @@ fn is_category(table: &Table, choice: &Choice, name: &str) -> Result<bool> {
         table.only_numbers(name)?;
     }
     if !has(&choice.categorical) {
-        comma::check(table, column)?;
+        commas::check(table, column)?;
     }
     Ok(has(&choice.categorical) || matches!(column.cells, Cells::Categorical { .. }))
 }

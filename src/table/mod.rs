@@ -1,6 +1,7 @@
 //! Columns of a table as inputs and targets of a model: which columns and rows are used, how each is encoded, what the target is, how rows are split.
 
 mod choose;
+mod commas;
 mod differences;
 mod encode;
 mod encode_training;

@@ -87,6 +87,10 @@ impl Given {
     /// The format of a table that is written like another one, of format `own`, except in what is said.
     pub fn over(&self, own: &Format) -> Format {
         let mut format = own.clone();
+        // Both say where the table begins, so that one of them replaces what the other table has of both.
+        if self.names.iter().any(|name| ["skip", "header_row"].contains(name)) {
+            (format.layout.skip, format.layout.header_row) = (0, None);
+        }
         for option in OPTIONS.iter().filter(|option| self.names.contains(&option.name)) {
             (option.copy)(&mut format, &self.format);
         }
@@ -113,7 +117,7 @@ impl Given {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::Header;
+    use crate::files::{BadRows, Header, Layout};
 
     fn german() -> Format {
         Format { decimal: ",".into(), missing: vec!["-999".into()], ..Format::from(Header::Yes) }
@@ -121,8 +125,22 @@ mod tests {
 
     #[test]
     fn every_option_is_taken_over() {
-        let all =
-            Format { delimiter: Some(";".into()), thousands: Some(".".into()), sheet: Some("a".into()), ..german() };
+        let layout = Layout {
+            encoding: Some("latin1".into()),
+            comment: Some("#".into()),
+            skip: 1,
+            header_row: Some(2),
+            bad_rows: BadRows::Skip,
+            escape: Some("\\".into()),
+        };
+        let all = Format {
+            delimiter: Some(";".into()),
+            thousands: Some(".".into()),
+            sheet: Some("a".into()),
+            keeps_words: true,
+            layout,
+            ..german()
+        };
         let names: Vec<&str> = OPTIONS.iter().map(|option| option.name).collect();
         let given = Given { format: all.clone(), names };
         assert_eq!(given.over(&Format::default()), all);
@@ -135,6 +153,10 @@ mod tests {
         let given = Given { format: Format::default(), names: vec!["decimal"] };
         assert_eq!(given.over(&german()), Format { decimal: ".".into(), ..german() });
         assert_eq!(Given::default().over(&german()), german());
+        let skipping =
+            |skip, header_row| Format { layout: Layout { skip, header_row, ..Layout::default() }, ..german() };
+        let given = Given { format: skipping(0, Some(2)), names: vec!["header_row"] };
+        assert_eq!(given.over(&skipping(2, None)), skipping(0, Some(2)));
         let all = ["decimal", "na"];
         assert_eq!(
             given.differences(&german(), &all),

@@ -6,15 +6,6 @@ use super::format::Format;
 use super::reading::Warning;
 use crate::error::{Error, Result};
 
-/// Encodings by name, each with what it is.
-pub const ENCODINGS: [(&str, &str); 5] = [
-    ("utf-8", "Unicode in single bytes"),
-    ("utf-16le", "Unicode in pairs of bytes, the low one first, as Excel writes \"Unicode text\""),
-    ("utf-16be", "Unicode in pairs of bytes, the high one first"),
-    ("latin1", "Western European, also with the signs that Windows adds"),
-    ("windows-1252", "The same"),
-];
-
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 const UTF16LE_MARK: &[u8] = b"\xff\xfe";
 const UTF16BE_MARK: &[u8] = b"\xfe\xff";

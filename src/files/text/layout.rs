@@ -1,8 +1,16 @@
 //! How the lines of a file are laid out: what is before the table, which lines belong to it, and how its bytes are text.
 
-use super::encoding::ENCODINGS;
 use crate::error::{Error, Result, unknown_name};
 use crate::record;
+
+/// Encodings by name, each with what it is.
+pub const ENCODINGS: [(&str, &str); 5] = [
+    ("utf-8", "Unicode in single bytes"),
+    ("utf-16le", "Unicode in pairs of bytes, the low one first, as Excel writes \"Unicode text\""),
+    ("utf-16be", "Unicode in pairs of bytes, the high one first"),
+    ("latin1", "Western European, also with the signs that Windows adds"),
+    ("windows-1252", "The same"),
+];
 
 /// How the lines of a file are laid out. By default it is found out, and what is not clear is an error.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -21,9 +21,8 @@ mod rows;
 pub(crate) mod sample;
 pub(crate) mod start;
 
-pub use encoding::ENCODINGS;
 pub use format::{Format, Header, Percent};
 pub(crate) use json_start::begins_json;
-pub use layout::{BadRows, Layout};
+pub use layout::{BadRows, ENCODINGS, Layout};
 pub use notation::{Clock, Notation};
 pub use reading::Warning;

@@ -70,7 +70,9 @@ fn add(json: &Json, hash: &mut crc32fast::Hasher) {
         Json::List(values) => {
             hash.update(b"[");
             hash.update(&(values.len() as u64).to_le_bytes());
-            values.iter().for_each(|value| add(value, hash));
+            for value in values {
+                add(value, hash);
+            }
         }
         Json::Fields(fields) => add_fields(fields.iter(), hash),
     }

@@ -31,10 +31,9 @@ pub(crate) struct Output {
 
 /// What other commands may replace.
 #[derive(Args)]
-#[command(next_help_heading = "Output")]
 pub(crate) struct Force {
     /// Replace a file in the place of an output even if it is of another kind
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub force: bool,
 }
 

@@ -236,7 +236,7 @@ fn folds_do_not_resume_and_predictions_are_csv() {
 const SHARED: [(&str, &str); 4] = [
     (
         "Reading the table",
-        "header no-header delimiter decimal thousands na sheet encoding comment skip header-row bad-rows escape",
+        "header no-header delimiter decimal thousands na keep-na sheet encoding comment skip header-row bad-rows escape",
     ),
     ("Hardware", "device threads no-subgroups geometry products"),
     ("Table or sizes", "target inputs outputs rows"),
