@@ -4,6 +4,7 @@ use super::cell::Meaning;
 use super::delimiter::{is_spaced, sniff_delimiter};
 use super::format::{Format, Header, SPACES};
 use super::hash::{Hash, hash};
+use super::missing::trimmed;
 use super::reading::Warning;
 use super::records::{RawCell, Records, Rules};
 use super::rows::Rows;
@@ -193,7 +194,7 @@ fn read_names(records: &mut Records<'_>, source: &str, format: &Format, is_named
     }
     *records = after;
     let name = |cell: &RawCell<'_>| {
-        let text = std::str::from_utf8(cell.trim_ascii()).ok();
+        let text = std::str::from_utf8(trimmed(cell)).ok();
         text.map(str::to_owned).ok_or_else(|| Error::new(format!("{source}: the header {NOT_UTF8}")))
     };
     cells.iter().map(name).collect()
