@@ -36,7 +36,7 @@ function distance(from: string, to: string): number {
 const SILENT = ["verbose", "verbosity", "silent", "quiet"];
 
 /** The names of the options that say how a table of text is written. */
-export const READING_OPTIONS = ["header", "delimiter", "decimal", "thousands", "na", "encoding", "comment", "skip", "headerRow", "badRows", "escape"] as const satisfies readonly (keyof ReadingOptions)[];
+export const READING_OPTIONS = ["header", "delimiter", "decimal", "thousands", "na", "keepNa", "encoding", "comment", "skip", "headerRow", "badRows", "escape"] as const satisfies readonly (keyof ReadingOptions)[];
 
 /** The options that say how a table is written, and the others, of options that were taken. */
 export function split<O extends ReadingOptions>(options: O): [ReadingOptions, Omit<O, keyof ReadingOptions>] {

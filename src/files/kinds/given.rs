@@ -94,6 +94,12 @@ impl Given {
         for option in OPTIONS.iter().filter(|option| self.names.contains(&option.name)) {
             (option.copy)(&mut format, &self.format);
         }
+        // Either says where the table starts, so what is said of one replaces what the other table had in the other.
+        match ["skip", "header_row"].map(|name| self.names.contains(&name)) {
+            [false, true] => format.layout.skip = 0,
+            [true, false] => format.layout.header_row = None,
+            _ => {}
+        }
         format
     }
 
@@ -146,6 +152,18 @@ mod tests {
         assert_eq!(given.over(&Format::default()), all);
         assert_eq!(OPTIONS.iter().filter(|option| option.is_set(&all)).count(), OPTIONS.len());
         assert!(!OPTIONS.iter().any(|option| option.is_set(&Format::default())));
+    }
+
+    #[test]
+    fn the_start_of_a_table_is_declared_in_one_way() {
+        let layout = |skip, header_row| Layout { skip, header_row, ..Layout::default() };
+        let over = |names: &[&'static str], said: Layout, own: Layout| {
+            let of = |layout| Format { layout, ..Format::default() };
+            Given { format: of(said), names: names.to_vec() }.over(&of(own)).layout
+        };
+        assert_eq!(over(&["header_row"], layout(0, Some(2)), layout(5, None)), layout(0, Some(2)));
+        assert_eq!(over(&["skip"], layout(1, None), layout(0, Some(4))), layout(1, None));
+        assert_eq!(over(&["decimal"], layout(0, None), layout(5, None)), layout(5, None));
     }
 
     #[test]
