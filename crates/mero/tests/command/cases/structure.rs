@@ -221,9 +221,15 @@ fn a_model_knows_the_layout_of_its_table() {
     folder.told(&format!("train t.csv --target y {QUICK} --skip 2 --out m"));
     let rows = "a|b|c\n0.5|0.25|red\n";
     folder.write("new.csv", format!("; made by\n{rows}"));
-    let out = folder.told("predict m new.csv --header-row 2 --with-inputs --device cpu");
+    let output = folder.mero("predict m new.csv --header-row 2 --with-inputs --device cpu");
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(out.starts_with("a|b|c|prediction"), "{out}");
     assert_eq!(out.lines().count(), 2, "{out}");
+    folder.write("like.csv", format!("x\ny\n{rows}"));
+    let output = folder.mero("predict m like.csv --with-inputs --device cpu");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), out);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("is read like the table of training: skip 2"), "{said}");
 }
 
 #[test]
