@@ -94,12 +94,6 @@ impl Given {
         for option in OPTIONS.iter().filter(|option| self.names.contains(&option.name)) {
             (option.copy)(&mut format, &self.format);
         }
-        // Either says where the table starts, so what is said of one replaces what the other table had in the other.
-        match ["skip", "header_row"].map(|name| self.names.contains(&name)) {
-            [false, true] => format.layout.skip = 0,
-            [true, false] => format.layout.header_row = None,
-            _ => {}
-        }
         format
     }
 
