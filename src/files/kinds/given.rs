@@ -167,8 +167,8 @@ mod tests {
         assert_eq!(Given::default().over(&german()), german());
         let skipping =
             |skip, header_row| Format { layout: Layout { skip, header_row, ..Layout::default() }, ..german() };
-        let given = Given { format: skipping(0, Some(2)), names: vec!["header_row"] };
-        assert_eq!(given.over(&skipping(2, None)), skipping(0, Some(2)));
+        let at_row = Given { format: skipping(0, Some(2)), names: vec!["header_row"] };
+        assert_eq!(at_row.over(&skipping(2, None)), skipping(0, Some(2)));
         let all = ["decimal", "na"];
         assert_eq!(
             given.differences(&german(), &all),
