@@ -303,7 +303,7 @@ test("a model with poles accepts the options of the command line", async () => {
 });
 
 for (const [device, build] of [["webgpu", "evidence"], ["cpu", "evidence"], ["cpu", "evidence/relaxed"]]) {
-  // Firefox's GPU is llvmpipe, on which `tests/kernels.rs` runs them.
+  // Firefox's GPU is llvmpipe, on which `tests/engine/kernels.rs` runs them.
   const skip = isFirefox && device === "webgpu" && !process.env.PATIENT && "llvmpipe compiles them for minutes; PATIENT=1 waits";
   test(`every kernel's cases agree with the oracle on ${device}, ${build}`, { skip, timeout: 1_800_000 }, async (context) => {
     const { page, close } = await visit("/test/blank.html");
