@@ -1,4 +1,4 @@
-// out[i] = a[place(i)], with place = (row, column) from the variant; words of any type. Outside of a: 0.
+// out[i] = a[place(i)], with place = (row, column) from the variant; words of any type. Outside of a: the word of NaN.
 
 struct Params {
     count: u32,
@@ -20,7 +20,7 @@ fn main(
     let i = group_number(group, groups) * 256u + lane;
     if i < params.count {
         let at = place(i);
-        var word = 0u;
+        var word = 0x7fc00000u;
         if at.x < params.rows && at.y < params.columns {
             word = a[at.x * params.columns + at.y];
         }

@@ -1,9 +1,12 @@
-// out[r, c] = element(r, c), with element from the variant: each invocation searches the values of its own element.
+// The transposes of gather, into out: [rows, columns]; `scattered` is from the variant.
 
 struct Params {
     count: u32,
     rows: u32,
     columns: u32,
+    span: u32,
+    blocks: u32,
+    width: u32,
 }
 
 @group(0) @binding(0) var<storage, read> values: array<f32>;
@@ -17,8 +20,5 @@ fn main(
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) lane: u32,
 ) {
-    let i = group_number(group, groups) * 256u + lane;
-    if i < params.rows * params.columns {
-        out[i] = element(i / params.columns, i % params.columns);
-    }
+    scattered(group_number(group, groups), lane);
 }

@@ -70,22 +70,6 @@ fn logarithm_bits(mantissa: u32) -> Wide {
     return bits;
 }
 
-fn power_value(a: f32, b: f32) -> f32 {
-    let sign = select(1.0, a, is_integer(b) && fract(0.5 * abs(b)) != 0.0);
-    if !is_nonzero(a) {
-        // By bits: a device may flush a subnormal exponent to 0.
-        return signed_as(truth(!is_nonzero(b)), sign);
-    }
-    var log_a = precise_log2(abs(a));
-    if is_subnormal(a) {
-        let x = parts(a);
-        log_a = precise_log2(unit(x.mantissa)) + f32(x.exponent + 23);
-    }
-    // The whole part goes into the exponent's bits: a device may flush a subnormal power of two.
-    let log_power = clamp(b * log_a, -200.0, 128.0);
-    return signed_as(scaled(exp2(log_power - round(log_power)), i32(round(log_power))), sign);
-}
-
 // a² + b² stays below (2^128 - 2^103)², in units of a quarter of the larger one's last place squared.
 fn hypotenuse_fits(a: f32, b: f32) -> bool {
     let x = parts(bitcast<f32>(max(magnitude(a), magnitude(b))));

@@ -24,8 +24,12 @@ fn quadrant(r: f32, q: i32) -> f32 {
     return select(value, -value, (q & 2) == 2);
 }
 
+// Of an infinity and of NaN it is NaN.
 fn sine(x: f32) -> f32 {
-    if abs(x) > 8192.0 {
+    if (bitcast<u32>(x) & 0x7fffffffu) > 0x46000000u {
+        if !is_number(x) {
+            return nan_from(x);
+        }
         let turn = far_turn(x);
         return quadrant(turn.rest, turn.quarters);
     }
@@ -35,7 +39,10 @@ fn sine(x: f32) -> f32 {
 }
 
 fn cosine(x: f32) -> f32 {
-    if abs(x) > 8192.0 {
+    if (bitcast<u32>(x) & 0x7fffffffu) > 0x46000000u {
+        if !is_number(x) {
+            return nan_from(x);
+        }
         let turn = far_turn(x);
         return quadrant(turn.rest, turn.quarters + 1);
     }

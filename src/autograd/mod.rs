@@ -1,7 +1,8 @@
 //! Reverse-mode differentiation: records the op that computed each value and traverses them backwards. It depends on no
-//! particular op; gradients are recorded ops themselves, so `grad` can be applied to them again.
+//! particular op; gradients are recorded ops themselves, so `grad` can be applied to them again. What was computed in a capture loses its history
+//! when the capture ends: otherwise a plan whose result is tracked would keep every intermediate result.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use crate::device::Label;
@@ -18,22 +19,50 @@ pub struct Var {
 /// One recorded op.
 struct Node {
     number: u64,
-    made: Option<(Rc<dyn Op>, Vec<Var>)>,
+    history: RefCell<History>,
     value: Tensor,
     /// The label of its launches, and of those of its gradient.
     label: Label,
 }
 
+/// Where a tracked value comes from.
+#[derive(Clone)]
+enum History {
+    /// It is a leaf.
+    Leaf,
+    /// An op and its inputs.
+    Op(Rc<dyn Op>, Rc<Vec<Var>>),
+    /// A capture that has ended.
+    Ended,
+}
+
 /// A long history is released node by node: a chain of ops that each own the one before would need a stack as deep as the chain is long.
 impl Drop for Node {
     fn drop(&mut self) {
-        let mut waiting: Vec<Var> = self.made.take().map(|(_, inputs)| inputs).unwrap_or_default();
+        let mut waiting = self.released(History::Leaf);
         while let Some(Var { node, .. }) = waiting.pop() {
-            let last = node.and_then(|node| Rc::try_unwrap(node).ok());
-            if let Some((_, inputs)) = last.and_then(|mut node| node.made.take()) {
-                waiting.extend(inputs);
+            if let Some(last) = node.and_then(|node| Rc::try_unwrap(node).ok()) {
+                waiting.extend(last.released(History::Leaf));
             }
         }
+    }
+}
+
+impl Node {
+    fn new(history: History, value: Tensor, label: Label) -> Rc<Self> {
+        Rc::new(Self { number: next(), history: RefCell::new(history), value, label })
+    }
+
+    /// Replaces its history; the inputs that nothing else holds.
+    fn released(&self, history: History) -> Vec<Var> {
+        match self.history.replace(history) {
+            History::Op(_, inputs) => Rc::try_unwrap(inputs).unwrap_or_default(),
+            History::Leaf | History::Ended => Vec::new(),
+        }
+    }
+
+    fn history(&self) -> History {
+        self.history.borrow().clone()
     }
 }
 
@@ -77,8 +106,7 @@ thread_local! {
 impl Var {
     /// A value whose gradient can be computed.
     pub fn leaf(value: Tensor) -> Self {
-        let node = Node { number: next(), made: None, value: value.clone(), label: Label::default() };
-        Self { node: Some(Rc::new(node)), value }
+        Self { node: Some(Node::new(History::Leaf, value.clone(), Label::default())), value }
     }
 
     /// A value that gradients do not flow into.
@@ -107,10 +135,24 @@ impl Var {
     }
 }
 
+/// Panics unless the tensors that an op reads are all on one device.
+#[track_caller]
+pub fn one_device(name: &str, tensors: &[&Tensor]) {
+    let Some((first, others)) = tensors.split_first() else { return };
+    let own = first.device();
+    if let Some(other) = others.iter().map(|tensor| tensor.device()).find(|other| !other.is(own)) {
+        let other = if other.title() == own.title() { "another " } else { "" }.to_owned() + other.title();
+        panic!("{name}: got tensors of two devices, {} and {other}: expected tensors of one device", own.title());
+    }
+}
+
 /// Applies an op and records it if any input is tracked.
+///
+/// Panics if the inputs are on several devices.
 #[track_caller]
 pub fn apply(op: Rc<dyn Op>, inputs: &[&Var]) -> Var {
     let tensors: Vec<&Tensor> = inputs.iter().map(|input| &input.value).collect();
+    one_device(op.name(), &tensors);
     let (value, label) = match inputs.first().map(|input| input.value.device()) {
         Some(device) => {
             let label = device.label().of_op(op.name());
@@ -121,8 +163,15 @@ pub fn apply(op: Rc<dyn Op>, inputs: &[&Var]) -> Var {
     if inputs.iter().all(|input| input.node.is_none()) {
         return Var::constant(value);
     }
-    let made = Some((op, inputs.iter().map(|&input| input.clone()).collect()));
-    Var { node: Some(Rc::new(Node { number: next(), made, value: value.clone(), label })), value }
+    let history = History::Op(op, Rc::new(inputs.iter().map(|&input| input.clone()).collect()));
+    let node = Node::new(history, value.clone(), label);
+    let recorded = Rc::downgrade(&node);
+    value.device().at_end_of_capture(move || {
+        if let Some(node) = recorded.upgrade() {
+            drop(node.released(History::Ended));
+        }
+    });
+    Var { node: Some(node), value }
 }
 
 /// Gradients of the sum of seed · output over `outputs` with their seeds, with respect to each of `variables`; `None` where no path leads
@@ -130,7 +179,7 @@ pub fn apply(op: Rc<dyn Op>, inputs: &[&Var]) -> Var {
 /// because this module has no ops.
 #[track_caller]
 pub fn grad(outputs: &[(&Var, &Var)], variables: &[&Var], add: fn(&Var, &Var) -> Var) -> Result<Vec<Option<Var>>> {
-    let dependent = Dependent::on(variables, outputs.iter().map(|(output, _)| *output));
+    let dependent = Dependent::on(variables, outputs.iter().map(|(output, _)| *output))?;
     // A node's number is larger than those of all its inputs, so the gradient of the waiting node with the largest number is complete.
     let mut waiting: Vec<(Rc<Node>, Var)> = Vec::new();
     let join = |waiting: &mut Vec<(Rc<Node>, Var)>, to: &Var, gradient: Var| {
@@ -154,13 +203,13 @@ pub fn grad(outputs: &[(&Var, &Var)], variables: &[&Var], add: fn(&Var, &Var) ->
                 *found = Some(gradient.clone());
             }
         }
-        let Some((op, inputs)) = &node.made else { continue };
+        let History::Op(op, inputs) = node.history() else { continue };
         // A variable that is itself the result of ops may depend on no other one.
         if !inputs.iter().any(|input| dependent.contains(input)) {
             continue;
         }
         let output = Var { value: node.value.clone(), node: Some(node.clone()) };
-        let step = Backward { inputs, output: &output, gradient: &gradient, dependent: &dependent };
+        let step = Backward { inputs: &inputs, output: &output, gradient: &gradient, dependent: &dependent };
         // The launches of a gradient carry the label of the op that it belongs to.
         let gradients = node.value.device().labelled(node.label.of_gradient(), || op.backward(&step))?;
         assert_eq!(gradients.len(), inputs.len(), "{}: one gradient per input", op.name());
@@ -177,45 +226,50 @@ pub fn grad(outputs: &[(&Var, &Var)], variables: &[&Var], add: fn(&Var, &Var) ->
 struct Dependent(Vec<u64>);
 
 impl Dependent {
-    /// Those among the nodes that `outputs` were computed from.
-    fn on<'a>(variables: &[&Var], outputs: impl Iterator<Item = &'a Var>) -> Self {
+    /// Those among the nodes that `outputs` were computed from. Errors if one of them may depend on a variable but has lost its history.
+    fn on<'a>(variables: &[&Var], outputs: impl Iterator<Item = &'a Var>) -> Result<Self> {
         let numbers = variables.iter().filter_map(|variable| variable.node.as_ref().map(|node| node.number));
         let mut variables: Vec<u64> = numbers.collect();
         variables.sort_unstable();
         // A node older than every variable depends on none.
         let oldest = variables.first().copied().unwrap_or(u64::MAX);
-        let join = |waiting: &mut Vec<&'a Node>, var: &'a Var| {
-            let Some(node) = var.node.as_deref().filter(|node| node.number >= oldest) else { return };
+        let is_variable = |node: &Node| variables.binary_search(&node.number).is_ok();
+        let join = |waiting: &mut Vec<Rc<Node>>, var: &Var| {
+            let Some(node) = var.node.as_ref().filter(|node| node.number >= oldest) else { return };
             if let Err(at) = waiting.binary_search_by_key(&node.number, |node| node.number) {
-                waiting.insert(at, node);
+                waiting.insert(at, node.clone());
             }
         };
         let mut waiting = Vec::new();
         outputs.for_each(|output| join(&mut waiting, output));
         let mut nodes = Vec::new();
         while let Some(node) = waiting.pop() {
-            node.inputs().iter().for_each(|input| join(&mut waiting, input));
+            match node.history() {
+                History::Op(_, inputs) => inputs.iter().for_each(|input| join(&mut waiting, input)),
+                History::Ended if !is_variable(&node) => {
+                    return Err(Error::usage(
+                        "grad: a value was computed in a capture that has ended: expected gradients to be taken inside the capture, or the value detached".to_owned(),
+                    ));
+                }
+                History::Leaf | History::Ended => {}
+            }
             nodes.push(node);
         }
         let mut dependent = Self(Vec::new());
         for node in nodes.iter().rev() {
-            if variables.binary_search(&node.number).is_ok()
-                || node.inputs().iter().any(|input| dependent.contains(input))
-            {
+            let is_dependent = match node.history() {
+                History::Op(_, inputs) => inputs.iter().any(|input| dependent.contains(input)),
+                History::Leaf | History::Ended => false,
+            };
+            if is_variable(node) || is_dependent {
                 dependent.0.push(node.number);
             }
         }
-        dependent
+        Ok(dependent)
     }
 
     fn contains(&self, var: &Var) -> bool {
         var.node.as_ref().is_some_and(|node| self.0.binary_search(&node.number).is_ok())
-    }
-}
-
-impl Node {
-    fn inputs(&self) -> &[Var] {
-        self.made.as_ref().map_or(&[], |(_, inputs)| inputs)
     }
 }
 

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 
 /// How a gradient of n values becomes a message. All but `None` lose something.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Method {
     /// Every value as it is: 4 n bytes.
     None,

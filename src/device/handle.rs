@@ -58,6 +58,16 @@ impl Device {
         self.0.backend.info()
     }
 
+    /// Whether two handles are of one device.
+    pub fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// What it is called in messages: the device and its name.
+    pub fn title(&self) -> &str {
+        &self.0.owner
+    }
+
     /// What it did so far, in numbers.
     pub fn counters(&self) -> Counters {
         let (pipelines, bind_groups) = self.0.backend.made();
@@ -76,6 +86,7 @@ impl Device {
 
     fn slot(&self, words: usize, holds_floats: bool, refused: Option<Error>) -> Buffer {
         Buffer(Rc::new(Slot {
+            owner: self.0.owner.clone(),
             words,
             holds_floats,
             tag: self.0.tag.get(),

@@ -7,7 +7,7 @@ use super::backend::Backend;
 use super::geometry::{Chosen, Geometries, Geometry};
 use super::info::Counters;
 use super::pool::{Pool, size_class};
-use super::record::{Label, Memory, Recording, Release, Tag};
+use super::record::{Label, Memory, Owner, Recording, Release, Tag};
 use super::watch::{Block, MemoryWatch};
 use crate::error::Result;
 
@@ -17,10 +17,14 @@ const POOLED_BYTES: usize = 64 << 20;
 /// What handles of a device share.
 pub(super) struct Inner {
     pub(super) backend: Box<dyn Backend>,
+    /// What it is called in messages; its buffers share it.
+    pub(super) owner: Owner,
     pub(super) pending: RefCell<Recording>,
     pool: RefCell<Pool>,
     pub(super) counters: Cell<Counters>,
     pub(super) is_capturing: Cell<bool>,
+    /// What is done when the capture ends.
+    pub(super) at_end: RefCell<Vec<Box<dyn FnOnce()>>>,
     pub(super) label: RefCell<Label>,
     pub(super) tag: Cell<Tag>,
     pub(super) watch: RefCell<Option<Rc<dyn MemoryWatch>>>,
@@ -38,12 +42,20 @@ impl Inner {
                     inner.release(memory, words);
                 }
             };
+            let info = backend.info();
+            let owner = Rc::from(if info.name.is_empty() {
+                info.device.into()
+            } else {
+                format!("{} ({})", info.device, info.name)
+            });
             Self {
                 backend,
+                owner,
                 pending: RefCell::default(),
                 pool: RefCell::default(),
                 counters: Cell::default(),
                 is_capturing: Cell::new(false),
+                at_end: RefCell::default(),
                 label: RefCell::default(),
                 tag: Cell::default(),
                 watch: RefCell::default(),

@@ -2,7 +2,9 @@
 
 use super::cells::{Cells, MISSING_CODE, Texts};
 use super::text::cell::{Meaning, Odd};
-use super::text::reading::{Reading, Warning};
+use super::text::judge::judge;
+use super::text::reading::{Reading, Unread, Warning};
+use super::text::{Format, Notation};
 
 /// One named column.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,14 +28,36 @@ impl Column {
         Self::new(name, Cells::Numeric(values))
     }
 
-    /// What a person should know about the column, if anything.
+    /// A column that is there but could not be read: its cells are all missing, and using it is an error that says why.
+    pub(crate) fn unread(name: &str, rows: usize, unread: Unread) -> Self {
+        let cells = Cells::Categorical { codes: vec![MISSING_CODE; rows], levels: Vec::new() };
+        let reading = Reading { unread: Some(unread), ..Reading::default() };
+        Self { name: name.to_string(), cells, reading: reading.boxed() }
+    }
+
+    /// Why the column could not be read, if so.
+    pub(crate) fn why_unread(&self) -> Option<&Unread> {
+        self.reading.as_ref()?.unread.as_ref()
+    }
+
+    /// What a person should know first about the column, if anything.
     pub fn warning(&self) -> Option<&Warning> {
-        self.reading.as_ref()?.warning.as_ref()
+        self.warnings().first()
+    }
+
+    /// All that a person should know about reading the column.
+    pub fn warnings(&self) -> &[Warning] {
+        self.reading.as_ref().map_or(&[], |reading| &reading.warnings)
     }
 
     /// The cells for use as categories: as written, where numbers are written like codes.
     pub fn as_category(&self) -> &Cells {
-        self.texts().unwrap_or(&self.cells)
+        let texts = self
+            .reading
+            .as_ref()
+            .filter(|reading| !reading.is_raw || reading.has_words)
+            .and_then(|reading| reading.texts.as_ref());
+        texts.unwrap_or(&self.cells)
     }
 
     /// The cells of a column of numbers as they are written, if some are no numbers or are written like codes.
@@ -41,14 +65,47 @@ impl Column {
         self.reading.as_ref()?.texts.as_ref()
     }
 
-    /// What a text of the column means among numbers.
-    pub(crate) fn number_in(&self, text: &str) -> Odd {
+    /// Whether it is a column of numbers that are all of percent.
+    pub(crate) fn is_percent(&self) -> bool {
+        self.reading.as_ref().is_some_and(|reading| reading.is_percent)
+    }
+
+    /// Whether words for missing cells are declared to be texts like others.
+    pub(crate) fn keeps_words(&self) -> bool {
+        let format = self.reading.as_ref().and_then(|reading| reading.format.as_ref());
+        format.is_some_and(|format| format.keeps_words)
+    }
+
+    /// How its numbers are written.
+    pub(crate) fn notation(&self) -> Notation {
+        self.reading.as_ref().map_or_else(Notation::default, |reading| reading.notation.clone())
+    }
+
+    /// What a text of the column means among numbers in some notation.
+    pub(crate) fn number_in(&self, text: &str, notation: &Notation) -> Odd {
         let format = self.reading.as_ref().and_then(|reading| reading.format.clone()).unwrap_or_default();
-        match format.meaning(text.as_bytes()) {
-            Meaning::Number(value) => Odd::Number(value),
-            Meaning::Missing => Odd::Missing,
-            Meaning::Text => format.odd(text),
+        let meaning = format.meaning(text.as_bytes());
+        if meaning == Meaning::Missing {
+            return Odd::Missing;
         }
+        if !notation.is_plain() {
+            let odd = || if format.odd(text) == Odd::Missing { Odd::Missing } else { Odd::Text };
+            return notation.value(text, &format).map_or_else(odd, Odd::Number);
+        }
+        match meaning {
+            Meaning::Number(value) => Odd::Number(value),
+            _ => format.odd(text),
+        }
+    }
+
+    /// The first cell as it is written.
+    pub(crate) fn first_cell(&self) -> Option<String> {
+        if self.cells.is_empty() {
+            return None;
+        }
+        let first_text = || self.reading.as_ref()?.first_text.as_ref().filter(|(row, _)| *row == 0);
+        let written = self.as_category().text(0).map(std::borrow::Cow::into_owned);
+        written.or_else(|| first_text().map(|(_, text)| text.clone()))
     }
 
     /// Whether it holds numbers.
@@ -61,12 +118,41 @@ impl Column {
         !self.is_numeric() || self.reading.as_ref().is_some_and(|reading| reading.has_texts)
     }
 
-    /// Sets the texts of the file.
-    pub(crate) fn set_texts(&mut self, texts: Cells) {
-        match (&mut self.cells, &mut self.reading) {
-            (Cells::Numeric(_), Some(reading)) => reading.texts = Some(texts),
-            (cells, _) => *cells = texts,
+    /// Whether `texts` is to have the numbers as they are written.
+    pub(crate) fn is_raw(&self) -> bool {
+        !self.is_numeric() || self.reading.as_ref().is_some_and(|reading| reading.is_raw)
+    }
+
+    /// Sets the texts of the file. Texts that turn out to be numbers in a notation of their own become numbers.
+    pub(crate) fn set_texts(&mut self, texts: Cells, format: &Format) {
+        let has_odd = self.reading.as_ref().is_none_or(|reading| reading.first_text.is_some());
+        let judged = if self.is_numeric() && !has_odd { None } else { judge(&texts, format) };
+        let mut reading = self.reading.take().unwrap_or_default();
+        let numbers = judged.and_then(|judged| {
+            if judged.numbers.is_some() || !judged.warnings.is_empty() {
+                let named = |(message, cells)| Warning { column: self.name.clone(), message, cells };
+                reading.warnings = judged.warnings.into_iter().map(named).collect();
+            }
+            judged.numbers
+        });
+        if let (Some((values, notation)), Cells::Categorical { codes, .. }) = (numbers, &texts) {
+            let number = |code: &u32| values.get(*code as usize).copied().unwrap_or(f64::NAN);
+            match &mut self.cells {
+                Cells::Numeric(known) => {
+                    let gaps = known.iter_mut().zip(codes).filter(|(known, _)| known.is_nan());
+                    gaps.for_each(|(known, code)| *known = number(code));
+                }
+                Cells::Categorical { .. } => self.cells = Cells::Numeric(codes.iter().map(number).collect()),
+            }
+            reading.first_text = first_text(&values, &texts, format);
+            (reading.notation, reading.has_texts, reading.has_words) = (notation, true, true);
         }
+        if self.is_numeric() {
+            reading.texts = Some(texts);
+        } else {
+            self.cells = texts;
+        }
+        self.reading = reading.boxed();
     }
 
     /// A column of texts; an empty one is missing.
@@ -80,6 +166,17 @@ impl Column {
         let codes = texts.iter().map(code).collect();
         Self::new(name, Cells::Categorical { codes, levels })
     }
+}
+
+/// Row and text of the first cell that is neither a number nor missing; there is a number, or NaN, for each different text.
+fn first_text(values: &[f64], texts: &Cells, format: &Format) -> Option<(usize, String)> {
+    let Cells::Categorical { codes, levels } = texts else { return None };
+    let is_missing =
+        |text: &str| format.meaning(text.as_bytes()) == Meaning::Missing || format.odd(text) == Odd::Missing;
+    let is_text = |(value, text): (&f64, &String)| value.is_nan() && !is_missing(text);
+    let are_texts: Vec<bool> = values.iter().zip(levels).map(is_text).collect();
+    let row = codes.iter().position(|code| are_texts.get(*code as usize) == Some(&true))?;
+    Some((row, levels[codes[row] as usize].clone()))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::error::Result;
 impl Table {
     /// The given rows in the given order; a row may occur several times. Errors without rows.
     pub fn take(&self, rows: &[u32]) -> Result<Self> {
-        Self::new(self.source(), self.columns().iter().map(|column| column.take(rows)).collect())
+        self.of(self.columns().iter().map(|column| column.take(rows)).collect())
     }
 
     /// The same with `column` in place of the one of its name. Errors if there is none, or if it has another number of rows.
@@ -15,13 +15,22 @@ impl Table {
         let at = self.position(&column.name)?;
         let mut columns = self.columns().to_vec();
         columns[at] = column;
-        Self::new(self.source(), columns)
+        self.of(columns)
     }
 
     /// Only the columns with these names. Errors if one is missing.
     pub fn only<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<Self> {
         let column = |name: &str| Ok(self.columns()[self.position(name)?].clone());
-        Self::new(self.source(), names.map(column).collect::<Result<_>>()?)
+        self.of(names.map(column).collect::<Result<_>>()?)
+    }
+
+    /// A table of the same file.
+    fn of(&self, columns: Vec<Column>) -> Result<Self> {
+        let table = Self::new(self.source(), columns)?;
+        Ok(match self.format() {
+            Some(format) => table.with_format(format.clone()),
+            None => table,
+        })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::cells::{Cells, MISSING_CODE, Texts};
 use super::column::Column;
+use super::text::Format;
+use super::text::reading::Warning;
 use crate::error::{Error, Result, hint, listed};
 use crate::host;
 
@@ -13,6 +15,12 @@ pub struct Table {
     rows: usize,
     /// The position of each name.
     positions: Texts,
+    /// How its file was read.
+    format: Option<Box<Format>>,
+    /// What a person should know about how the file was read.
+    notes: Vec<Warning>,
+    /// What is said after the names of the columns where another one is wanted.
+    hint: String,
 }
 
 impl Table {
@@ -42,7 +50,8 @@ impl Table {
                 return Err(Error::new(format!("{source}: two columns are named \"{name}\"")));
             }
         }
-        Ok(Self { source: source.to_string(), columns, rows, positions })
+        let (notes, hint) = (Vec::new(), String::new());
+        Ok(Self { source: source.to_string(), columns, rows, positions, format: None, notes, hint })
     }
 
     /// A table of numbers from row-major `values`, `names.len()` per row. NaN is missing.
@@ -55,6 +64,53 @@ impl Table {
         let column = |j: usize| values.chunks_exact(width).map(|row| row[j]).collect();
         let named = names.iter().enumerate().map(|(j, name)| Column::numeric(name, column(j)));
         Self::new(source, named.collect())
+    }
+
+    /// With how its file was read.
+    #[must_use]
+    pub(crate) fn with_format(self, format: Format) -> Self {
+        Self { format: Some(Box::new(format)), ..self }
+    }
+
+    /// How its file was read; `None` for a table that was no file.
+    pub fn format(&self) -> Option<&Format> {
+        self.format.as_deref()
+    }
+
+    /// With missing cells where there is one of these words, or a number that one of them means: for values that no format applies to.
+    #[must_use]
+    pub fn with_missing(mut self, words: &[String]) -> Self {
+        let numbers: Vec<f64> = words.iter().filter_map(|word| host::parse_number(word)).collect();
+        for column in &mut self.columns {
+            match &mut column.cells {
+                Cells::Numeric(values) => {
+                    values.iter_mut().filter(|value| numbers.contains(value)).for_each(|value| *value = f64::NAN);
+                }
+                Cells::Categorical { codes, levels } => {
+                    let is_missing = |code: &u32| levels.get(*code as usize).is_some_and(|level| words.contains(level));
+                    codes.iter_mut().filter(|code| is_missing(code)).for_each(|code| *code = MISSING_CODE);
+                }
+            }
+        }
+        self
+    }
+
+    /// The same with what a person should know about how the file was read, after what is known already.
+    #[must_use]
+    pub(crate) fn noting(mut self, notes: impl IntoIterator<Item = Warning>) -> Self {
+        self.notes.extend(notes);
+        self
+    }
+
+    /// The same with what is said after the names of the columns where another one is wanted.
+    #[must_use]
+    pub fn with_hint(self, hint: String) -> Self {
+        Self { hint, ..self }
+    }
+
+    /// What a person should know about how the file was read: lines before the table, rows that were left out.
+    pub fn notes(&self) -> &[Warning] {
+        &self.notes
     }
 
     /// The user's name for the data, for messages.
@@ -91,15 +147,33 @@ impl Table {
     pub fn position(&self, name: &str) -> Result<usize> {
         let Some(position) = self.find(name) else {
             let (source, names, near) = (&self.source, self.list(), hint(name, self.names()));
-            return Err(Error::new(format!("column \"{name}\" not in {source}; it has {names}{near}")));
+            let hint = if self.is_first_record(name) { FIRST_RECORD } else { &self.hint };
+            return Err(Error::new(format!("column \"{name}\" not in {source}; it has {names}{near}{hint}")));
         };
         Ok(position)
+    }
+
+    /// Whether the first record was read as data though it has a cell of this name: names that look like numbers make it so.
+    pub fn is_first_record(&self, name: &str) -> bool {
+        let is_it = |(at, column): (usize, &Column)| {
+            column.name == format!("c{at}") && column.first_cell().as_deref() == Some(name)
+        };
+        self.columns.iter().enumerate().any(is_it)
+    }
+
+    /// The position of the column called `name`. Errors if there is none, or if it could not be read.
+    pub fn readable(&self, name: &str) -> Result<usize> {
+        let position = self.position(name)?;
+        match self.columns[position].why_unread() {
+            Some(unread) => Err(Error::new(format!("{}: column \"{name}\": {}", self.source, unread.why))),
+            None => Ok(position),
+        }
     }
 
     /// The column called `name` as numbers, or an error for the first cell that is not a number:
     /// `wine.csv: row 17, column "alcohol": "abc" is not a number`.
     pub fn numbers(&self, name: &str) -> Result<&[f64]> {
-        let column = &self.columns[self.position(name)?];
+        let column = &self.columns[self.readable(name)?];
         match &column.cells {
             Cells::Numeric(values) => Ok(values),
             Cells::Categorical { codes, levels } => Err(self.not_a_number(name, codes, levels)),
@@ -132,6 +206,9 @@ impl Table {
         listed(&self.names().collect::<Vec<_>>())
     }
 }
+
+/// What is said if a wanted name is in the first record.
+const FIRST_RECORD: &str = "; its first record holds numbers and is read as data; header reads it as names";
 
 /// A message about a text that should be a number.
 pub(crate) fn no_number(text: &str) -> String {
@@ -180,6 +257,17 @@ mod tests {
             table.numbers("price").unwrap_err().to_string(),
             "column \"price\" not in wide.npy; it has \"x0\", \"x1\", \"x2\", \"x3\", \"x4\", \"x5\", \"x6\", \"x7\", \"x8\", \"x9\", \"x10\", …, \"x13\""
         );
+    }
+
+    #[test]
+    fn words_for_missing_cells_are_marked_among_numbers_and_texts() {
+        let columns = vec![
+            Column::numeric("x", vec![1.0, -999.0, 3.0]),
+            Column::categorical("k", &["none", "a", "-999"].map(String::from)),
+        ];
+        let table = Table::new("rows", columns).unwrap().with_missing(&["-999".into(), "none".into()]);
+        let missing = |at: usize| (0..3).map(|row| table.columns()[at].cells.is_missing(row)).collect::<Vec<_>>();
+        assert_eq!([missing(0), missing(1)], [vec![false, true, false], vec![true, false, true]]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod search;
 
 pub use answer::{
     FTest, Fit, FitPrediction, Fits, Fitted, SavedFit, SmallFit, Spread, Statistics, add_profiles, report, report_many,
-    solve, solve_each, solve_from,
+    sealed, solve, solve_each, solve_from,
 };
 pub use formula::{Formula, MODELS, NamedModel, Parameter, RobustLoss, is_named, named};
 pub use rows::{Facts, Levels, Plan, Problem, Strategy};

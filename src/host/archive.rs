@@ -65,15 +65,9 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
     pub fn unpack(&mut self, name: &str) -> Result<Vec<u8>> {
         let source = self.source;
         let refused = |what: &str| refused(source, name, what);
+        self.check_memory(name)?;
         let file = self.member(name)?;
-        let (size, most) = (file.size(), memory_bytes());
-        if size > most {
-            let [size, most] = [size, most].map(gib);
-            return Err(refused(&format!(
-                "does not fit in memory: unpacked it has {size}, this process may use {most}"
-            )));
-        }
-        let mut bytes = Vec::new();
+        let (size, mut bytes) = (file.size(), Vec::new());
         if bytes.try_reserve_exact(size as usize).is_err() {
             return Err(refused(&format!("does not fit in memory: unpacked it has {}", gib(size))));
         }
@@ -86,7 +80,18 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
         Ok(bytes)
     }
 
-    /// The same, written to a temporary file.
+    /// Errors if the member called `name` does not fit in memory.
+    pub fn check_memory(&mut self, name: &str) -> Result<()> {
+        let (source, size, most) = (self.source, self.member(name)?.size(), memory_bytes());
+        if size <= most {
+            return Ok(());
+        }
+        let [size, most] = [size, most].map(gib);
+        let what = format!("does not fit in memory: unpacked it has {size}, this process may use {most}");
+        Err(refused(source, name, &what))
+    }
+
+    /// The same as [`Archive::unpack`], written to a temporary file.
     pub fn unpack_to(&mut self, name: &str, spool: &mut Spool) -> Result<()> {
         let source = self.source;
         let refused = |what: &str| refused(source, name, what);
@@ -102,6 +107,29 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
                 return Ok(());
             }
             spool.write(&part[..length])?;
+        }
+    }
+
+    /// The first bytes of the member called `name`, at most `length`, and how many it declares.
+    pub fn start(&mut self, name: &str, length: usize) -> Result<(Vec<u8>, u64)> {
+        let source = self.source;
+        let file = self.member(name)?;
+        let (size, mut bytes) = (file.size(), Vec::new());
+        let read = file.take(length as u64).read_to_end(&mut bytes);
+        read.map_err(|error| refused(source, name, &format!("does not unpack: {error}")))?;
+        Ok((bytes, size))
+    }
+
+    /// Reads the member called `name` once, in parts, and errors if its bytes do not have its checksum.
+    pub fn check(&mut self, name: &str) -> Result<()> {
+        let source = self.source;
+        let (mut file, mut part) = (self.member(name)?, vec![0; PART_BYTES]);
+        loop {
+            match file.read(&mut part) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(error) => return Err(refused(source, name, &format!("does not unpack: {error}"))),
+            }
         }
     }
 

@@ -1,100 +1,35 @@
 //! Files of the operating system. A write is atomic: temporary name, fsync, rename.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tempfile::NamedTempFile;
-
-use super::{gib, memory_bytes};
+use super::temporary::{sweep, temporary};
 use crate::error::{Error, Result};
-
-/// The bytes that are read before `check` judges what they begin.
-const START_BYTES: u64 = 64 << 10;
-
-/// All bytes of the file at `path`. The error names the path and the system's reason.
-pub fn read(path: &Path) -> Result<Vec<u8>> {
-    read_checked(path, |_| Ok(()))
-}
-
-/// The same if `check` accepts the bytes: it gets the first 64 KiB, and more each time that twice as many are read. Its error is the message
-/// after the path.
-///
-/// Errors if the file has more bytes than there is memory, before it is read. A pipe or a device may never end: it is read up to half of that.
-pub fn read_checked(path: &Path, check: impl Fn(&[u8]) -> std::result::Result<(), String>) -> Result<Vec<u8>> {
-    let name = path.display().to_string();
-    let unreadable = |e: io::Error| Error::new(format!("{name}: cannot be read: {}", reason(&e)));
-    let file = File::open(path).map_err(unreadable)?;
-    let found = file.metadata().map_err(unreadable)?;
-    read_from(file, if found.is_file() { found.len() } else { 0 }, &name, check)
-}
-
-/// All bytes of standard input, as [`read_checked`] reads a file.
-pub fn read_stdin(check: impl Fn(&[u8]) -> std::result::Result<(), String>) -> Result<Vec<u8>> {
-    read_from(io::stdin().lock(), 0, "standard input", check)
-}
-
-/// All bytes that `from` unpacks, as [`read_stdin`] reads; their number is not known before.
-pub fn read_unpacked(
-    from: impl Read,
-    name: &str,
-    check: impl Fn(&[u8]) -> std::result::Result<(), String>,
-) -> Result<Vec<u8>> {
-    read_from(from, 0, name, check).map_err(|error| {
-        // What cannot be read has been read: it does not unpack.
-        let message = error.to_string();
-        Error::new(message.replacen(": cannot be read: ", ": cannot be unpacked: ", 1))
-    })
-}
-
-/// `size` is 0 if it is unknown; some files of `/proc` have more bytes than they claim.
-fn read_from(
-    mut from: impl Read,
-    size: u64,
-    name: &str,
-    check: impl Fn(&[u8]) -> std::result::Result<(), String>,
-) -> Result<Vec<u8>> {
-    let refused = |what: String| Error::new(format!("{name}: {what}"));
-    let unreadable = |e: io::Error| refused(format!("cannot be read: {}", reason(&e)));
-    let most = memory_bytes();
-    let mut bytes = Vec::new();
-    from.by_ref().take(START_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
-    check(&bytes).map_err(refused)?;
-    if size > most {
-        return Err(refused(format!(
-            "has {}, more than the {} of memory that this process may use",
-            gib(size),
-            gib(most)
-        )));
-    }
-    bytes.try_reserve_exact((size as usize).saturating_sub(bytes.len())).map_err(|_| refused(no_memory(size)))?;
-    // A growing vector needs its old and its new place at once.
-    let most = if size > 0 { most } else { most / 2 };
-    while (bytes.len() as u64) < most {
-        if bytes.capacity() == bytes.len() {
-            bytes.try_reserve(bytes.len()).map_err(|_| refused(no_memory(2 * bytes.len() as u64)))?;
-        }
-        let part = (bytes.capacity() - bytes.len()) as u64;
-        if from.by_ref().take(part).read_to_end(&mut bytes).map_err(unreadable)? == 0 {
-            return Ok(bytes);
-        }
-        check(&bytes).map_err(refused)?;
-    }
-    Err(refused(format!("does not end within {}, the most that this process may read", gib(most))))
-}
-
-fn no_memory(size: u64) -> String {
-    format!("does not fit in memory: {} cannot be allocated", gib(size))
-}
 
 /// Puts `bytes` at `path` so that a reader sees the old file or the new one, never a part, also after a crash.
 ///
 /// The temporary file is in the same folder. Symbolic links are followed; devices and pipes are written in place.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     write(path, bytes).map_err(|e| Error::new(format!("{}: cannot be written: {}", path.display(), reason(&e))))
+}
+
+/// Puts `bytes` into a folder as a file that is not there yet: of this name, or of this name with a number. Returns its path.
+pub fn write_new(folder: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf> {
+    let failed = |e: io::Error| Error::new(format!("{}: cannot be written: {}", folder.display(), reason(&e)));
+    let mut file = temporary(folder).map_err(failed)?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+    let mut path = folder.join(name);
+    for number in 1.. {
+        match file.persist_noclobber(&path) {
+            Err(taken) if taken.error.kind() == io::ErrorKind::AlreadyExists => file = taken.file,
+            outcome => return outcome.map(|_| path).map_err(|e| failed(e.error)),
+        }
+        path = folder.join(format!("{name}.{number}"));
+    }
+    unreachable!("a folder has no more files than numbers")
 }
 
 /// Creates a folder and its parents, if absent.
@@ -104,7 +39,7 @@ pub fn make_folder(path: &Path) -> Result<()> {
 
 /// Errors if [`write_whole`] would, before hours of work depend on it. Leaves nothing behind.
 pub fn check_writable(path: &Path) -> Result<()> {
-    let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let whole = place_of(path);
     let outcome = match fs::metadata(path) {
         Ok(found) if is_fifo(&found) => {
             open_fifo(&whole).map(|pipe| PIPES.lock().expect("never poisoned").push((whole, pipe)))
@@ -115,10 +50,30 @@ pub fn check_writable(path: &Path) -> Result<()> {
     outcome.map_err(|e| Error::new(format!("{}: cannot be written: {}", path.display(), reason(&e))))
 }
 
-/// Whether two paths lead to the same regular file. Terminals and pipes never count: they may be read and written at once.
+/// Whether two paths lead to the same regular file, which need not exist. Terminals and pipes never count: they may be read and written at once.
 pub fn is_same_file(a: &Path, b: &Path) -> bool {
-    let whole = |path: &Path| fs::canonicalize(path).ok().filter(|path| path.is_file());
+    let whole = |path: &Path| Some(place_of(path)).filter(|place| fs::metadata(place).map_or(true, |at| at.is_file()));
     a == b || whole(a).is_some_and(|a| whole(b) == Some(a))
+}
+
+/// Links of a chain that are followed; Linux follows as many.
+const MOST_LINKS: usize = 40;
+
+/// Where a path leads: symbolic links are followed, also one that leads to a file that does not exist yet.
+pub(crate) fn place_of(path: &Path) -> PathBuf {
+    let mut place = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        // A pipe of a shell is there, though the name that its link has is not.
+        if fs::metadata(&place).is_ok() {
+            return fs::canonicalize(&place).unwrap_or(place);
+        }
+        let Ok(target) = fs::read_link(&place) else { break };
+        place = folder_of(&place).join(target);
+    }
+    match (fs::canonicalize(folder_of(&place)), place.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => place,
+    }
 }
 
 /// The length of the regular file at `path`, if there is one.
@@ -190,7 +145,7 @@ pub(crate) fn read_at(file: &File, into: &mut [u8], at: u64) -> io::Result<usize
 }
 
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let path = place_of(path);
     match fs::metadata(&path) {
         Ok(found) if is_fifo(&found) => {
             let mut pipes = PIPES.lock().expect("never poisoned");
@@ -215,39 +170,8 @@ fn replace(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> i
     sync_folder(&folder)
 }
 
-/// A new file in a folder, locked for as long as it is used; see [`sweep`].
-fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
-    loop {
-        let file = builder().tempfile_in(folder)?;
-        // Some file systems have no locks; files on them are never swept.
-        let _ = file.as_file().lock();
-        // Another process may have swept it before it was locked.
-        if file.path().exists() {
-            return Ok(file);
-        }
-    }
-}
-
-/// Removes temporary files and folders of processes that were killed: those that nobody has locked. A nameless file (`O_TMPFILE`) would leave nothing behind, but
-/// can only get the name of a file that does not exist.
-pub(crate) fn sweep(folder: &Path) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let (name, path) = (entry.file_name(), entry.path());
-        let Some(rest) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
-        let Ok(kind) = entry.file_type() else { continue };
-        // The folder "old" may be the only copy of what was to be replaced.
-        let is_ours = kind.is_file() || kind.is_dir() && rest.starts_with("new-");
-        let lock = if is_ours { File::open(&path).ok() } else { None };
-        if lock.as_ref().is_some_and(|file| file.try_lock().is_ok()) {
-            let _ = if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-        }
-    }
-}
-
-/// The start of the name of every temporary file; see `folders.rs` for folders.
-pub(crate) const PREFIX: &str = ".meromorph-";
-
-pub(crate) fn folder_of(path: &Path) -> PathBuf {
+/// The folder of a file.
+pub fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
         _ => PathBuf::from("."),
@@ -256,18 +180,16 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
 
 /// Temporary files are private by default; results get the permissions of any new file.
 #[cfg(unix)]
-fn builder() -> tempfile::Builder<'static, 'static> {
+pub(crate) fn builder() -> tempfile::Builder<'static, 'static> {
     use std::os::unix::fs::PermissionsExt;
     let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX).permissions(fs::Permissions::from_mode(0o666));
+    builder.permissions(fs::Permissions::from_mode(0o666));
     builder
 }
 
 #[cfg(not(unix))]
-fn builder() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX);
-    builder
+pub(crate) fn builder() -> tempfile::Builder<'static, 'static> {
+    tempfile::Builder::new()
 }
 
 /// A rename is durable only once the folder is synced. Some file systems cannot sync a folder; the file is complete anyway.
@@ -288,17 +210,26 @@ pub fn reason(error: &io::Error) -> String {
     words.split(" at path ").next().unwrap_or(words).to_string()
 }
 
-/// Sets a flag on SIGUSR1 instead of ending the process; does nothing where there are no signals.
-pub fn on_user_signal(flag: &Arc<AtomicBool>) {
+/// Calls `act` in a thread of its own on SIGUSR1, which then does not end the process; does nothing where there are no signals.
+pub fn on_user_signal(act: impl Fn() + Send + 'static) {
     #[cfg(unix)]
     // If no handler can be set, the signal ends the process as usual.
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGUSR1, flag.clone());
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGUSR1]) {
+        std::thread::spawn(move || signals.forever().for_each(|_| act()));
+    }
     #[cfg(not(unix))]
-    let _ = flag;
+    let _ = act;
+}
+
+/// Makes a write beyond the limit of the size of files an error; the signal would end the process.
+pub fn outlive_file_limit() {
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::read;
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {

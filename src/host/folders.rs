@@ -4,7 +4,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::files::{PREFIX, folder_of, reason, sweep, sync_folder};
+use super::files::{folder_of, reason, sync_folder};
+use super::temporary::{PREFIX, RANDOM, sweep};
 use crate::error::{Error, Result};
 
 /// All bytes of the file at `path`, which must be a file itself: a link or a pipe is refused.
@@ -13,6 +14,46 @@ pub fn read_unlinked(path: &Path) -> Result<Vec<u8>> {
         Ok(found) if found.is_symlink() => Err(refused(path, "is a symbolic link; expected a regular file")),
         Ok(found) if !found.is_file() => Err(refused(path, "is not a file")),
         _ => super::read(path),
+    }
+}
+
+/// The files of a folder, or those whose name matches a pattern with `*` and `?`, in the order of their names; `None` if `path` is no folder and no
+/// pattern. Files whose names begin with `.` or `_` are left out: systems and programs keep notes in them. Errors if there are none.
+pub fn files_at(path: &Path) -> Result<Option<Vec<PathBuf>>> {
+    let (folder, pattern) = if path.is_dir() {
+        (path.to_path_buf(), "*".to_owned())
+    } else {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.exists() || !name.contains(['*', '?']) {
+            return Ok(None);
+        }
+        (folder_of(path), name)
+    };
+    let unreadable = |error: io::Error| refused(path, &format!("cannot be read: {}", reason(&error)));
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?.path();
+        let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if entry.is_file() && !name.starts_with(['.', '_']) && matches(pattern.as_bytes(), name.as_bytes()) {
+            files.push(entry);
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        let what = if path.is_dir() { "is a folder without files" } else { "matches no file" };
+        return Err(refused(path, what));
+    }
+    Ok(Some(files))
+}
+
+/// Whether a name matches a pattern, in which `*` stands for any letters and `?` for one.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    match (pattern, name) {
+        ([], []) => true,
+        ([b'*', rest @ ..], _) => (0..=name.len()).any(|at| matches(rest, &name[at..])),
+        ([b'?', rest @ ..], [_, name @ ..]) => matches(rest, name),
+        ([first, rest @ ..], [byte, name @ ..]) => first == byte && matches(rest, name),
+        _ => false,
     }
 }
 
@@ -66,7 +107,7 @@ fn check_place(folder: &Path, files: &[(&str, &[u8])], is_replacing: bool) -> Re
 
 /// A unique name in the parent folder.
 fn sibling(folder: &Path, what: &str) -> PathBuf {
-    folder_of(folder).join(format!("{PREFIX}{what}-{:016x}", super::entropy()))
+    folder_of(folder).join(format!("{PREFIX}{what}-{:0RANDOM$x}", super::entropy()))
 }
 
 /// Returns the folder's lock, without which a later process would sweep it away as that of a killed one.
@@ -170,5 +211,24 @@ mod tests {
         assert_eq!(message(write_folder(&file, &FILES, true, &fine)), "/out/a: exists and is not a folder");
         assert_eq!(message(read_unlinked(&folder).map(drop)), "/out: is not a file");
         assert_eq!(names(place.path()), ["out"]);
+    }
+
+    #[test]
+    fn files_of_a_folder_and_of_a_pattern() {
+        let place = tempfile::tempdir().unwrap();
+        for name in ["b1.csv", "a2.csv", "a10.tsv", ".hidden.csv", "_SUCCESS"] {
+            fs::write(place.path().join(name), b"").unwrap();
+        }
+        fs::create_dir(place.path().join("deep")).unwrap();
+        let found = |name: &str| {
+            let files = files_at(&place.path().join(name)).unwrap()?;
+            Some(files.iter().map(|file| file.file_name().unwrap().to_string_lossy().into_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(found("").unwrap(), ["a10.tsv", "a2.csv", "b1.csv"]);
+        assert_eq!(found("*.csv").unwrap(), ["a2.csv", "b1.csv"]);
+        assert_eq!(found("a?.*").unwrap(), ["a2.csv"]);
+        assert_eq!((found("b1.csv"), found("none.csv")), (None, None));
+        assert!(files_at(&place.path().join("x*")).unwrap_err().to_string().ends_with("matches no file"));
+        assert!(files_at(&place.path().join("deep")).unwrap_err().to_string().ends_with("is a folder without files"));
     }
 }

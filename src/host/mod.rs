@@ -19,7 +19,11 @@ mod number;
 #[cfg(not(target_arch = "wasm32"))]
 mod range_file;
 #[cfg(not(target_arch = "wasm32"))]
+mod reading;
+#[cfg(not(target_arch = "wasm32"))]
 mod slurm;
+#[cfg(not(target_arch = "wasm32"))]
+mod temporary;
 #[cfg(not(target_arch = "wasm32"))]
 mod thread_pool;
 #[cfg(target_arch = "wasm32")]
@@ -47,6 +51,10 @@ pub use number::{DOUBLES, Number, SINGLES, gib, number, parse_number, parse_plai
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use range_file::{RangeFile, RangeReader, Spool};
+#[cfg(not(target_arch = "wasm32"))]
+pub use reading::*;
+#[cfg(not(target_arch = "wasm32"))]
+pub use temporary::FileLock;
 
 pub use thread_pool::ThreadPool;
 #[cfg(target_arch = "wasm32")]

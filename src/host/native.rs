@@ -38,9 +38,18 @@ pub fn in_threads<T: Sync, R: Send>(parts: &[T], work: impl Fn(&T) -> R + Sync) 
     })
 }
 
-/// Lets other work of a web page run; natively it does nothing.
-#[allow(clippy::unused_async, reason = "its twin in a browser waits")]
-pub async fn breathe() {}
+/// Lets other tasks of the executor run, or other work of a web page: the task is ready again at once.
+pub async fn breathe() {
+    let mut has_paused = false;
+    let pause = |context: &mut std::task::Context<'_>| {
+        if std::mem::replace(&mut has_paused, true) {
+            return std::task::Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        std::task::Poll::Pending
+    };
+    std::future::poll_fn(pause).await;
+}
 
 /// The processor's name.
 pub fn processor() -> String {

@@ -32,7 +32,7 @@ pub struct Evaluation {
 impl Model {
     /// Judges the model on a table with its target. Columns are found by name.
     ///
-    /// Errors if a column is missing, on a class that training did not see, on a cell that the model cannot use, and if the output for a row
+    /// Rows whose class training did not see are left out. Errors if a column is missing, if training saw none of the classes, on a cell that the model cannot use, and if the output for a row
     /// is not finite, because no metric is true then.
     ///
     /// ```
@@ -54,7 +54,7 @@ impl Model {
     pub async fn evaluate(&self, device: &Device, table: &Table) -> Result<Evaluation> {
         let preparation = self.preparation()?;
         let has_poles = self.spec.head().is_some();
-        let (rows, gaps) = preparation.judged_rows(table, has_poles)?;
+        let (rows, gaps) = preparation.known_rows(table, has_poles)?;
         let Examples { x, y: targets } = Examples::encode(preparation, table, &rows, &self.loss)?;
         let start = host::now_ms();
         let outputs = self.outputs(device, &x).await?;

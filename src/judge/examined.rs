@@ -13,7 +13,7 @@ pub(crate) fn linear(weights: [f32; 3]) -> Model {
         Feature::Numeric(NumberFeature { name, scale: 1.0, min: -10.0, max: 10.0, ..NumberFeature::default() })
     };
     let target = Target::Regression { name: "y".into(), mean: 0.0, scale: 1.0, min: -10.0, max: 10.0 };
-    let preparation = Preparation { features: ["a", "b", "c"].map(number).to_vec(), target };
+    let preparation = Preparation::new(["a", "b", "c"].map(number).to_vec(), target);
     let spec = Spec::mlp(3, &[], 1, Activation::identity());
     let layout = Layout::of(&spec);
     let mut parameters = vec![0.0; layout.total];

@@ -1,7 +1,7 @@
 //! Converts numbers between types. Half floats are packed two per word, the first in the low half; an odd last one is padded with 0.
-//! To `u32`: truncates towards zero, clamped to 0..=u32::MAX. To f16: rounds to nearest (a device may pick either neighbour), clamped
-//! to ±65,504: WGSL does not define overflow, so check for it before the cast. Results of a plan that are stored in 16 bits ([`Half`]) are
-//! not clamped: what is too large becomes infinite, as a loss scale expects.
+//! To `u32`: truncates towards zero, clamped to 0..=u32::MAX; 0 of NaN. To f16: rounds to nearest (a device may pick either neighbour); numbers are
+//! clamped to ±65,504, infinities and NaN stay what they are. Results of a plan that are stored in 16 bits ([`Half`]) are not clamped: what is too large
+//! becomes infinite, as a loss scale expects.
 
 pub(super) mod conversion;
 
@@ -40,10 +40,21 @@ params! {
     }
 }
 
+/// A number within those of f16.
+const BOUNDED: &str = "fn bounded(x: f32) -> f32 {
+    return select(x, clamp(x, -65504.0, 65504.0), (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u);
+}
+";
+
 /// `count` numbers of `a`, converted into `out`.
 pub fn dispatch(form: Conversion, count: u32, a: View, out: View) -> Dispatch {
     let (from, to, convert) = form.wgsl();
-    let half = if let Conversion::Pack(half) | Conversion::Unpack(half) = form { half.wgsl() } else { "" };
+    let half = match form {
+        Conversion::Pack(half) | Conversion::Unpack(half) => half.wgsl().to_owned(),
+        Conversion::FloatToHalf => BOUNDED.to_owned() + Half::F16.wgsl(),
+        Conversion::HalfToFloat => Half::F16.wgsl().to_owned(),
+        _ => String::new(),
+    };
     let wgsl =
         format!("{half}alias From = {from};\nalias To = {to};\nfn convert(i: u32) -> To {{\n    {convert}\n}}\n");
     let is_packed = matches!(form, Conversion::FloatToHalf | Conversion::Pack(_));
@@ -110,7 +121,11 @@ fn run(call: Call<'_>) {
 }
 
 fn convert(form: Conversion, a: &[u32], out: &mut [u32]) {
-    let half = |&word: &u32| u32::from(f16::from_f32(f32::from_bits(word).clamp(-65504.0, 65504.0)).to_bits());
+    let half = |&word: &u32| {
+        let x = f32::from_bits(word);
+        let bounded = if x.is_finite() { f16::from_f32(x.clamp(-65504.0, 65504.0)) } else { f16::from_f32(x) };
+        u32::from(if x.is_nan() { f16::NAN } else { bounded }.to_bits())
+    };
     match form {
         Conversion::FloatToWord => out.iter_mut().zip(a).for_each(|(out, &a)| *out = f32::from_bits(a) as u32),
         Conversion::WordToFloat => out.iter_mut().zip(a).for_each(|(out, &a)| *out = (a as f32).to_bits()),
@@ -138,7 +153,28 @@ fn convert(form: Conversion, a: &[u32], out: &mut [u32]) {
 
 /// Cases: the edges of each range, odd counts.
 pub fn cases() -> Vec<Case> {
-    let edges = [0.0, 0.99, 1.5, -0.5, -7.0, 16_777_217.0, 4_294_967_040.0, 4_294_967_296.0, 1e30, -1e30, 65_504.5];
+    let (nan, inf) = (f32::NAN, f32::INFINITY);
+    let edges = [
+        0.0,
+        0.99,
+        1.5,
+        -0.5,
+        -7.0,
+        16_777_217.0,
+        4_294_967_040.0,
+        4_294_967_296.0,
+        1e30,
+        -1e30,
+        65_504.5,
+        nan,
+        -nan,
+        inf,
+        -inf,
+    ];
+    // Infinities and NaN stay what they are; other numbers are clamped.
+    let odd = [inf, nan, -inf, -nan, 1e38, -1e38, 65_519.0];
+    let odd_halves = vec![0x7e00_7c00, 0x7e00_fc00, 0xfbff_7bff, 0x7bff];
+    let odd_floats = [0x7c00_u16, 0xfc00, 0x7e00, 0x7bff].map(|half| f16::from_bits(half).to_f64());
     let to_words: Vec<u32> = edges.iter().map(|&x: &f32| x as u32).collect();
     let counts: Vec<u32> = (0..70_000_u32).map(|i| i.wrapping_mul(61_681)).chain([u32::MAX, 1 << 24]).collect();
     let to_floats = counts.iter().map(|&x| (x as f32).to_bits()).collect();
@@ -172,6 +208,22 @@ pub fn cases() -> Vec<Case> {
             saturated.len(),
             words(&saturated),
             Expected::Halves(held),
+            Bound::Exact,
+        ),
+        example(
+            Conversion::FloatToHalf,
+            "infinite or NaN",
+            odd.len(),
+            words(&odd),
+            Expected::Words(odd_halves),
+            Bound::Exact,
+        ),
+        example(
+            Conversion::HalfToFloat,
+            "infinite or NaN",
+            4,
+            vec![0xfc00_7c00, 0x7bff_7e00],
+            Expected::Floats(odd_floats.to_vec()),
             Bound::Exact,
         ),
         example(Conversion::FloatToHalf, "rounding", random.len(), words(&random), Expected::Halves(halves), unit),

@@ -8,10 +8,10 @@ use crate::device::{Bound, Case, Command, Device, Dispatch, Expected, MATRICES_F
 const GUARD: usize = 64;
 const PATTERN: u32 = 0x5ea1_ed00;
 
-/// Failures among the cases whose name contains `pattern`, one line each, and the number of cases run. Panels are compiled only on
+/// Failures among each `every`-th of the cases whose name contains `pattern`, one line each, and the number of cases run. Panels are compiled only on
 /// SwiftShader, for which they are made: LLVM's drivers take minutes to compile them.
-pub async fn check_all(entries: &[Entry], device: &Device, pattern: &str) -> (Vec<String>, usize) {
-    let (mut failures, mut count) = (Vec::new(), 0);
+pub async fn check_all(entries: &[Entry], device: &Device, pattern: &str, every: usize) -> (Vec<String>, usize) {
+    let (mut failures, mut count, mut found) = (Vec::new(), 0, 0..);
     for (kernel, cases) in entries {
         for case in cases() {
             let name = format!("{}: {}", kernel.name, case.name);
@@ -23,7 +23,7 @@ pub async fn check_all(entries: &[Entry], device: &Device, pattern: &str) -> (Ve
                     Some(feature @ ("f16" | MATRICES_FEATURE)) => info.features.iter().any(|has| has == feature),
                     _ => true,
                 };
-            if name.contains(pattern) && is_for_it {
+            if name.contains(pattern) && is_for_it && found.next().is_some_and(|at: usize| at.is_multiple_of(every)) {
                 count += 1;
                 failures.extend(check(device, &case).await.into_iter().map(|failure| format!("{name}: {failure}")));
             }
@@ -32,11 +32,11 @@ pub async fn check_all(entries: &[Entry], device: &Device, pattern: &str) -> (Ve
     (failures, count)
 }
 
-/// The cases of the kernel called `kernel` whose outputs are not the same words on both devices, each with the first word that
+/// Those of each `every`-th case of the kernel called `kernel` whose outputs are not the same words on both devices, each with the first word that
 /// differs, and how many were run.
-pub async fn differing(entries: &[Entry], kernel: &str, devices: [&Device; 2]) -> (Vec<String>, usize) {
+pub async fn differing(entries: &[Entry], kernel: &str, devices: [&Device; 2], every: usize) -> (Vec<String>, usize) {
     let known = entries.iter().filter(|(known, _)| known.name == kernel);
-    let cases: Vec<Case> = known.flat_map(|(_, cases)| cases()).collect();
+    let cases: Vec<Case> = known.flat_map(|(_, cases)| cases()).step_by(every).collect();
     let mut failures = Vec::new();
     for case in &cases {
         let outputs = devices.map(|device| launch(device, case));

@@ -1,5 +1,5 @@
 //! Words fetched by index from a: [rows, columns]. take_rows: out[i, c] = a[index[i], c]; pick: out[r] = a[r, index[r]].
-//! An index is a `u32` and must be in range: otherwise the CPU path panics, and a GPU, which cannot panic, yields 0.
+//! An index is a `u32`; what one outside of a takes is NaN.
 
 use std::rc::Rc;
 
@@ -33,19 +33,22 @@ params! {
     }
 }
 
+/// The word for an index outside of a: NaN.
+const OUTSIDE: u32 = 0x7fc0_0000;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     TakeRows,
     Pick,
 }
 
-/// out[i, c] = a[index[i], c] for a: [rows, columns]; `out` has one row per index, and every index is below `rows`.
+/// out[i, c] = a[index[i], c] for a: [rows, columns]; `out` has one row per index.
 pub fn take_rows(shape: [u32; 2], a: View, index: View, out: View) -> Dispatch {
     let count = index.words as u32 * shape[1];
     gather(Form::TakeRows, "vec2<u32>(index[i / params.columns], i % params.columns)", count, shape, [a, index], out)
 }
 
-/// out[r] = a[r, index[r]] for a: [rows, columns]; every index is below `columns`.
+/// out[r] = a[r, index[r]] for a: [rows, columns].
 pub fn pick(shape: [u32; 2], a: View, index: View, out: View) -> Dispatch {
     gather(Form::Pick, "vec2<u32>(i, index[i])", shape[0], shape, [a, index], out)
 }
@@ -76,37 +79,46 @@ fn run(call: Call<'_>) {
     let out = &mut call.outputs[0][..count];
     if form == Form::Pick {
         for (r, (out, &c)) in out.iter_mut().zip(index).enumerate() {
-            assert!((c as usize) < columns, "gather: column {c} of {columns}");
-            *out = a[r * columns + c as usize];
+            *out = if (c as usize) < columns { a[r * columns + c as usize] } else { OUTSIDE };
         }
         return;
     }
     let piece = common::rows_per_piece(index.len(), columns, call.pool);
     let pieces = out.chunks_mut((piece * columns).max(1)).zip(index.chunks(piece));
     common::each(pieces, call.pool, |(out, index)| {
-        for (out, &row) in out.chunks_exact_mut(columns).zip(index) {
-            assert!((row as usize) < rows, "gather: row {row} of {rows}");
-            out.copy_from_slice(&a[row as usize * columns..][..columns]);
+        for (out, &row) in out.chunks_exact_mut(columns.max(1)).zip(index) {
+            if (row as usize) < rows {
+                out.copy_from_slice(&a[row as usize * columns..][..columns]);
+            } else {
+                out.fill(OUTSIDE);
+            }
         }
     });
 }
 
-/// Cases: one word, odd widths, repeated and unordered indices.
+/// Cases: one word, odd widths, repeated and unordered indices, indices outside.
 pub fn cases() -> Vec<Case> {
     let rows = [([1, 1], 1), ([5, 3], 9), ([100, 65], 257), ([7, 1], 300)];
-    let taken = rows.map(|(shape, count)| taken(shape, count));
-    let picked = [[1, 1], [257, 3], [1000, 10]].map(picked);
-    taken.into_iter().chain(picked).collect()
+    let inside = rows.map(|(shape, count)| taken(shape, count, shape[0]));
+    let picks = [[1, 1], [257, 3], [1000, 10]].map(|shape| picked(shape, shape[1]));
+    // Two of three indices are outside.
+    inside.into_iter().chain(picks).chain([taken([5, 3], 90, 15), picked([257, 3], 9)]).collect()
 }
 
-fn taken(shape: [u32; 2], count: usize) -> Case {
+fn taken(shape: [u32; 2], count: usize, limit: u32) -> Case {
     let ([rows, columns], mut numbers) = (shape, Numbers::new(31));
     let a: Vec<u32> = (0..rows * columns).map(|_| numbers.word()).collect();
-    let index = numbers.indices(count, rows);
-    let row = |&r: &u32| a[(r * columns) as usize..][..columns as usize].to_vec();
+    let index = numbers.indices(count, limit);
+    let row = |&r: &u32| {
+        if r < rows {
+            a[(r * columns) as usize..][..columns as usize].to_vec()
+        } else {
+            vec![OUTSIDE; columns as usize]
+        }
+    };
     let expected = vec![Expected::Words(index.iter().flat_map(row).collect())];
     case(
-        format!("{count} rows of {rows} x {columns}"),
+        format!("{count} rows of {rows} x {columns}, indices below {limit}"),
         Bound::Exact,
         vec![a.clone(), index],
         expected,
@@ -114,13 +126,17 @@ fn taken(shape: [u32; 2], count: usize) -> Case {
     )
 }
 
-fn picked(shape: [u32; 2]) -> Case {
+fn picked(shape: [u32; 2], limit: u32) -> Case {
     let ([rows, columns], mut numbers) = (shape, Numbers::new(33));
     let a: Vec<u32> = (0..rows * columns).map(|_| numbers.word()).collect();
-    let index = numbers.indices(rows as usize, columns);
-    let expected = index.iter().enumerate().map(|(r, &c)| a[r * columns as usize + c as usize]).collect();
-    let expected = vec![Expected::Words(expected)];
-    case(format!("one of each of {rows} x {columns}"), Bound::Exact, vec![a, index], expected, |inputs, out| {
-        pick(shape, inputs[0].clone(), inputs[1].clone(), out[0].clone())
-    })
+    let index = numbers.indices(rows as usize, limit);
+    let word = |(r, &c): (usize, &u32)| if c < columns { a[r * columns as usize + c as usize] } else { OUTSIDE };
+    let expected = vec![Expected::Words(index.iter().enumerate().map(word).collect())];
+    case(
+        format!("one of each of {rows} x {columns}, indices below {limit}"),
+        Bound::Exact,
+        vec![a, index],
+        expected,
+        |inputs, out| pick(shape, inputs[0].clone(), inputs[1].clone(), out[0].clone()),
+    )
 }

@@ -48,6 +48,7 @@ pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// Loss function.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Loss {
     /// The mean over the outputs of a function of prediction and target.
     Pointwise(Pointwise),

@@ -64,7 +64,8 @@ impl Network {
     }
 
     /// Replaces the loss of the configuration by a closure over the model's outputs and the batch. It returns the mean over the rows of the
-    /// batch, of shape [1], with `batch.weight` as the rows' weights; [`Batch::mean`] takes such a mean.
+    /// batch, of shape [1], with `batch.weight` as the rows' weights; [`Batch::mean`] takes such a mean. It may contain derivatives of the outputs by the
+    /// inputs, `ops::grad(&outputs[0], &[&batch.x])`, as for a differential equation.
     pub fn with_loss(self, loss: impl Fn(&[Var], &Batch) -> Var + 'static) -> Self {
         Self { loss: Some(Rc::new(loss)), ..self }
     }
@@ -197,7 +198,7 @@ impl Network {
 
 /// The rows of one step.
 pub struct Batch {
-    /// Inputs [rows, inputs].
+    /// Inputs [rows, inputs]. `ops::grad` of an output by them is its derivative in each row, and can be differentiated again.
     pub x: Var,
     /// Targets [rows, targets].
     pub y: Var,

@@ -29,6 +29,10 @@ pub struct Model {
     pub format: u32,
     /// The engine that wrote its file.
     pub engine: String,
+    /// The type that the labels of its classes had where it was trained, such as `number`; absent if they were texts.
+    pub labels: Option<String>,
+    /// Its metrics on rows that it was not trained on, as JSON, where the record of the training is left out; for pages.
+    pub(crate) quality: Option<String>,
     /// How it was trained, as text; see [`Model::provenance`].
     pub(crate) provenance: Option<String>,
     /// The files of the models of its folds; see [`Model::folds`].
@@ -59,6 +63,10 @@ const BYTES_EACH: u64 = 16;
 const KEY: &str = "meromorph";
 /// The metadata key of how it was trained.
 const PROVENANCE: &str = "meromorph.training";
+/// The metadata key of its metrics without that.
+const QUALITY: &str = "meromorph.quality";
+/// The metadata key of the type of its labels.
+const LABELS: &str = "meromorph.labels";
 /// The engine that writes files.
 const ENGINE: &str = concat!("meromorph ", env!("CARGO_PKG_VERSION"));
 
@@ -66,8 +74,9 @@ impl Model {
     /// A model of flat parameters in the layout's order.
     pub fn new(spec: Spec, loss: Loss, parameters: Vec<f32>, preparation: Option<Preparation>) -> Self {
         let (format, engine) = (FORMAT, ENGINE.to_owned());
-        let (storage, provenance, attached) = (Storage::F32, None, Vec::new());
-        Self { spec, loss, parameters, preparation, storage, format, engine, provenance, attached }
+        let (labels, quality, provenance) = (None, None, None);
+        let (storage, attached) = (Storage::F32, Vec::new());
+        Self { spec, loss, parameters, preparation, storage, format, engine, labels, quality, provenance, attached }
     }
 
     pub(crate) fn predictor(&self, device: &Device) -> Result<Predictor> {
@@ -101,6 +110,8 @@ impl Model {
         };
         let mut metadata = vec![(CHECKSUM.into(), NO_CHECKSUM.into()), (KEY.into(), header.to_json().to_string())];
         metadata.extend(self.provenance.iter().map(|text| (PROVENANCE.into(), text.clone())));
+        metadata.extend(self.quality.iter().map(|text| (QUALITY.into(), text.clone())));
+        metadata.extend(self.labels.iter().map(|text| (LABELS.into(), text.clone())));
         let mut content = Tensors { metadata, ..Tensors::default() };
         let layout = Layout::of(&self.spec);
         for parameter in &layout.parameters {
@@ -165,8 +176,10 @@ impl Model {
             attached.push(bytes);
         }
         let provenance = content.text(PROVENANCE).map(str::to_owned);
+        let [labels, quality] = [LABELS, QUALITY].map(|key| content.text(key).map(str::to_owned));
         let Header { spec, loss, preparation, storage, format, engine } = header;
-        Ok(Self { storage, format, engine, provenance, attached, ..Self::new(spec, loss, parameters, preparation) })
+        let model = Self::new(spec, loss, parameters, preparation);
+        Ok(Self { storage, format, engine, labels, quality, provenance, attached, ..model })
     }
 
     /// How rows of a table are prepared. Errors for a model trained on arrays.

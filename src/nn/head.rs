@@ -59,6 +59,7 @@ record! { enum HeadForm { Linear, Rational { numerator, denominator, basis }, Va
 
 /// Number of denominators per row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Denominators {
     /// One for all outputs, so they share their poles.
     Shared,

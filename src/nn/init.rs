@@ -5,6 +5,7 @@ use crate::record;
 
 /// Initialisation of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Init {
     /// U(-1/√inputs, 1/√inputs) for weight and bias: the common default of linear layers.
     Linear,

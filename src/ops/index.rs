@@ -1,8 +1,11 @@
 //! Ops that take elements by index, and their transposes. Indices are `U32` tensors and carry no gradient.
+//!
+//! Shapes are checked where an op is recorded; indices are known to the device only. One that is out of range takes NaN (`take_rows`, `pick`), and
+//! what would go to its place is left out (`add_rows`, `place`): the same on every device.
 
 use std::rc::Rc;
 
-use crate::autograd::{Backward, Op, Var, apply};
+use crate::autograd::{Backward, Op, Var, apply, one_device};
 use crate::error::Result;
 use crate::kernels::{gather, scatter};
 use crate::tensor::{DType, Shape, Tensor};
@@ -75,35 +78,44 @@ impl Op for Index {
     }
 }
 
+/// Panics if a shape, the type or the number of indices does not fit. `rank` is that of `x`, `each` says whether there is one index for each of its rows.
 #[track_caller]
-fn indexed(kind: Kind, x: &Var, index: &Tensor, shape: Shape) -> Var {
-    assert_eq!(index.dtype(), DType::U32, "indices must be U32");
-    assert!(shape.rank() == 2, "take_rows and pick: got {shape}, expected a matrix");
-    apply(Rc::new(Index { kind, index: index.clone(), shape }), &[x])
+fn indexed(op: Index, x: &Var, rank: usize, each: bool) -> Var {
+    let (name, index) = (op.name(), op.index.clone());
+    let expected = if rank == 2 { "a matrix" } else { "a vector" };
+    assert!(x.shape().rank() == rank, "{name}: got {}, expected {expected}", x.shape());
+    assert!(index.dtype() == DType::U32, "{name}: got indices of {:?}, expected U32", index.dtype());
+    let rows = x.shape().sizes()[0];
+    assert!(
+        !each || index.len() == rows,
+        "{name}: got {} indices for {rows} rows, expected one for each row",
+        index.len()
+    );
+    one_device(name, &[x.value(), &index]);
+    apply(Rc::new(op), &[x])
 }
 
-/// Rows of `x` [rows, columns] by index; every index is below `rows`.
+/// Rows of `x` [rows, columns] by index. A row of an index that is not below `rows` is NaN.
 #[track_caller]
 pub fn take_rows(x: &Var, index: &Tensor) -> Var {
-    indexed(Kind::TakeRows, x, index, x.shape().clone())
+    indexed(Index { kind: Kind::TakeRows, index: index.clone(), shape: x.shape().clone() }, x, 2, false)
 }
 
-/// Adds row i of `x` to row `index[i]` of zeros [rows, columns].
+/// Adds row i of `x` to row `index[i]` of zeros [rows, columns]. A row whose index is not below `rows` is left out.
 #[track_caller]
 pub fn add_rows(x: &Var, index: &Tensor, rows: usize) -> Var {
-    let columns = x.shape().sizes()[1];
-    indexed(Kind::AddRows, x, index, [rows, columns].into())
+    let columns = x.shape().sizes().get(1).copied().unwrap_or_default();
+    indexed(Index { kind: Kind::AddRows, index: index.clone(), shape: [rows, columns].into() }, x, 2, true)
 }
 
-/// One element of each row of `x` [rows, columns]; every index is below `columns`.
+/// One element of each row of `x` [rows, columns]. It is NaN where an index is not below `columns`.
 #[track_caller]
 pub fn pick(x: &Var, index: &Tensor) -> Var {
-    indexed(Kind::Pick, x, index, x.shape().clone())
+    indexed(Index { kind: Kind::Pick, index: index.clone(), shape: x.shape().clone() }, x, 2, true)
 }
 
-/// Puts `x` [rows] into zeros [rows, columns], element r at column `index[r]`.
+/// Puts `x` [rows] into zeros [rows, columns], element r at column `index[r]`. An element whose index is not below `columns` is left out.
 #[track_caller]
 pub fn place(x: &Var, index: &Tensor, columns: usize) -> Var {
-    let rows = x.shape().len();
-    indexed(Kind::Place, x, index, [rows, columns].into())
+    indexed(Index { kind: Kind::Place, index: index.clone(), shape: [x.shape().len(), columns].into() }, x, 1, true)
 }

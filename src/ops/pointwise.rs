@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::{broadcast_to, sum_to};
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::Result;
-use crate::program::{Expr, Program, op};
+use crate::kernels::pointwise::MAX_INPUTS;
+use crate::program::{Expr, Instruction, Program, op};
 use crate::tensor::{Shape, Tensor};
 
 /// A program of scalar ops as an op.
@@ -44,12 +45,49 @@ impl Op for Map {
 
 #[track_caller]
 pub(super) fn run(program: Program, inputs: &[&Var]) -> Var {
-    apply(Rc::new(Map(program)), inputs)
+    if inputs.len() > MAX_INPUTS { in_steps(&program, inputs) } else { apply(Rc::new(Map(program)), inputs) }
 }
 
-/// An expression over tensors as one kernel: `fused(&[x, y], |v| v[0] * v[1] + 1.0)`.
+/// A program of more inputs than a launch can bind, one launch for each of its operations; plans merge them again as far as a launch can bind.
+#[track_caller]
+fn in_steps(program: &Program, inputs: &[&Var]) -> Var {
+    let mut values: Vec<Option<Var>> = Vec::with_capacity(program.code.len());
+    for instruction in &program.code {
+        values.push(match *instruction {
+            Instruction::Input(at) => Some(inputs[usize::from(at)].clone()),
+            // Part of the launches that use it.
+            Instruction::Constant(_) => None,
+            Instruction::Op(op, arguments) => {
+                let arguments = &arguments[..op.arguments.len()];
+                let read: Vec<&Var> = arguments.iter().filter_map(|&a| values[usize::from(a)].as_ref()).collect();
+                let step = Program::build(read.len(), |given| {
+                    let mut given = given.iter();
+                    let taken = arguments.iter().map(|&a| match program.code[usize::from(a)] {
+                        Instruction::Constant(value) => Expr::from(value),
+                        _ => *given.next().expect("as many inputs as arguments that are no constants"),
+                    });
+                    Expr::op(op, &taken.collect::<Vec<_>>())
+                });
+                Some(apply(Rc::new(Map(step)), &read))
+            }
+        });
+    }
+    let constant = |value: f64| super::constant(inputs[0], value as f32);
+    let result = usize::from(program.result());
+    let value = values[result].take().unwrap_or_else(|| match program.code[result] {
+        Instruction::Constant(value) => constant(value),
+        _ => unreachable!("only constants have no value of their own"),
+    });
+    let shape = inputs.iter().map(|input| input.shape().clone()).reduce(|a, b| a.joined(&b));
+    broadcast_to(&value, &shape.unwrap_or_else(|| Shape::from([])))
+}
+
+/// An expression over tensors: `fused(&[x, y], |v| v[0] * v[1] + 1.0)`. It is one kernel if it has at most seven inputs, as many as a GPU can bind.
+///
+/// Panics if there is no input, or if their shapes do not broadcast.
 #[track_caller]
 pub fn fused(inputs: &[&Var], body: impl FnOnce(&[Expr]) -> Expr) -> Var {
+    assert!(!inputs.is_empty(), "fused: got no inputs, expected at least one");
     run(Program::build(inputs.len(), body), inputs)
 }
 

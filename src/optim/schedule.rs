@@ -18,6 +18,7 @@ record! { Schedule { warmup_steps, shape } }
 /// Factor of the base rate. `OneCycle`, `Restarts` and `Stable` change it at every update, the others from epoch to epoch: their last epoch, number E - 1 of
 /// E, is the last step of the fall, and a run of one epoch keeps its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum ScheduleShape {
     /// 1 throughout.
     Constant,

@@ -2,6 +2,7 @@
 //! help, the reader of JavaScript objects, the TypeScript types and the tables in the READMEs are made from it.
 
 mod document;
+mod elsewhere;
 mod kind;
 mod naming;
 
@@ -138,6 +139,8 @@ impl<T> Table<T> {
             let names: Vec<String> = self.entries().map(|entry| naming.of(entry.name)).collect();
             // The name or an alias as it is written elsewhere: with underscores.
             let meant = self.entries().find(|entry| entry.name == name || entry.aliases.contains(&name));
+            let meant =
+                meant.or_else(|| self.entries().find(|entry| elsewhere::meant(name).any(|known| known == entry.name)));
             let near = match meant {
                 Some(entry) => Some(naming.of(entry.name)),
                 None => similar(name, names.iter().map(String::as_str)).map(str::to_owned),

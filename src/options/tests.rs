@@ -150,3 +150,8 @@ fn documents_have_every_option_with_type_range_and_default() {
     let rows = markdown(&TABLE, Naming::Command);
     assert!(rows.contains("| `--flour-weight` | number > 0 | 0.5 | Flour in kg |"), "{rows}");
 }
+
+#[test]
+fn a_name_from_elsewhere_is_understood() {
+    assert_eq!(elsewhere::meant("sampleWeight").collect::<Vec<_>>(), ["weight"]);
+}

@@ -9,7 +9,7 @@ use crate::{host, ops};
 /// Rates of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ceilings {
-    /// 10⁹ floating-point operations per second of the largest matrix product.
+    /// 10⁹ floating-point operations per second of the fastest matrix product.
     pub gflops: f64,
     /// Its rows and columns.
     pub matmul_size: usize,
@@ -35,8 +35,8 @@ const COPIES: u32 = 6;
 const BATCHES: usize = 5;
 const BATCH_MS: f64 = 5.0;
 const MOST_RUNS: usize = 1024;
-/// Sizes of matrix products, while the one before takes less than a while.
-const MATMUL_SIZES: [usize; 4] = [512, 1024, 2048, 4096];
+/// Sizes of matrix products, while the one before takes less than a while. Small ones stay in the caches of a CPU, large ones fill a GPU.
+const MATMUL_SIZES: [usize; 6] = [128, 256, 512, 1024, 2048, 4096];
 const WHILE_MS: f64 = 10.0;
 
 impl Ceilings {
@@ -54,7 +54,10 @@ impl Ceilings {
             let matrix = |stream| ops::normal(device, [size, size], 0, stream).map(Var::constant);
             let (a, b) = (matrix(1)?, matrix(2)?);
             let ms = fastest(device, &|| ops::matmul(&a, &b)).await?;
-            (gflops, matmul_size) = (2.0 * (size as f64).powi(3) / ms / 1e6, size);
+            let rate = 2.0 * (size as f64).powi(3) / ms / 1e6;
+            if rate > gflops {
+                (gflops, matmul_size) = (rate, size);
+            }
             if ms > WHILE_MS {
                 break;
             }

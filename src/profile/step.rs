@@ -173,6 +173,21 @@ impl StepProfile {
     }
 }
 
+impl StepProfile {
+    /// The rates of the device, raised by launches of the step that were faster: a device can do what it did. Where one moved its bytes faster than a copy
+    /// of its size, because they were in caches, the rates of all copies are raised by that factor.
+    pub fn raised(&self, ceilings: &Ceilings) -> Ceilings {
+        let seen = || self.launches.iter().filter(|one| one.ms > 0.0);
+        let gflops = seen().map(LaunchProfile::gflops).fold(ceilings.gflops, f64::max);
+        let excess = seen().map(|one| ceilings.least_ms(one.launch.cost)[1] / one.ms).fold(1.0, f64::max);
+        let mut raised = Ceilings { gflops, ..ceilings.clone() };
+        for rate in &mut raised.copies {
+            rate.gbytes_s *= excess;
+        }
+        raised
+    }
+}
+
 impl LaunchProfile {
     /// 10⁹ floating-point operations per second.
     pub fn gflops(&self) -> f64 {
@@ -277,6 +292,7 @@ async fn window(trainer: &mut Trainer, steps: usize, is_measured: bool) -> Resul
 
 #[cfg(test)]
 mod tests {
+    use super::super::ceilings::CopyRate;
     use super::*;
 
     #[test]
@@ -299,6 +315,14 @@ mod tests {
         let spans = vec![[0.0, 1.0], [1.0, 6.0], [7.0, 9.0]];
         let timings = Timings { commands: 3, spans, wall: [0.0, 10.0] };
         let profile = StepProfile::from_timings(launches, timings, [10.0, 0.0]);
+        // The last launch is the fastest: 4 flop and 40 bytes in 2 ms. The copy takes twice as long for its 40 bytes.
+        let slow = CopyRate { bytes: 40, gbytes_s: 1e-5 };
+        let raised = profile.raised(&Ceilings { gflops: 1e-7, matmul_size: 8, copies: vec![slow] });
+        assert!((raised.gflops / 2e-6 - 1.0).abs() < 1e-9 && (raised.copies[0].gbytes_s / 2e-5 - 1.0).abs() < 1e-9);
+        let shares: Vec<f64> = profile.launches.iter().map(|one| one.roofline_share(&raised)).collect();
+        assert!((shares[2] - 1.0).abs() < 1e-9 && shares.iter().all(|share| *share <= 1.0 + 1e-9), "{shares:?}");
+        let fast = Ceilings { gflops: 1.0, matmul_size: 8, copies: vec![CopyRate { bytes: 40, gbytes_s: 1.0 }] };
+        assert_eq!(profile.raised(&fast), fast);
         let group = |name: &str, launches, ms, flops, bytes| Group {
             name: name.into(),
             launches,

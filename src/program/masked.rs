@@ -72,7 +72,7 @@ forms! {
     SQUARE(x) { fits product_fits(x, x); value product(x, x); lanes Lanes::Square; }
     SQRT(x) { inside !is_below_zero(x); fits true; value root(x); lanes Lanes::Sqrt; }
     RSQRT(x) { inside is_above_zero(x); fits true; value inverse_root(x); }
-    POW(a, b) { inside power_exists(a, b); fits power_fits(a, b); value power_value(a, b); }
+    POW(a, b) { inside power_exists(a, b); fits power_fits(a, b); value power(a, b); }
     FLOOR(x) { fits true; value select(floor(x), signed_as(truth(is_below_zero(x)), x), magnitude(x) < 0x3f800000u); }
     CEIL(x) { fits true; value select(ceil(x), signed_as(truth(is_above_zero(x)), x), magnitude(x) < 0x3f800000u); }
     LT(a, b) { fits true; value truth(order(a) < order(b)); }

@@ -6,6 +6,8 @@ use super::expr::Expr;
 use super::masked::{self, MaskedForm};
 use crate::simd::{double, vector};
 
+/// Powers.
+const POWER: &str = crate::wgsl!("common/power");
 /// The special functions.
 const SPECIAL: &str =
     crate::wgsl!("common/special", "common/error", "common/gamma", "common/faddeeva", "common/bessel");
@@ -38,12 +40,14 @@ impl ScalarOp {
     /// The WGSL functions of several operations, with the fragments they need besides `scalar.wgsl` and `sine.wgsl`.
     pub fn wgsl_functions(ops: &[&'static Self]) -> String {
         let functions: String = ops.iter().map(|op| op.wgsl_function()).collect();
-        Self::special_wgsl(ops).to_owned() + &functions
+        Self::special_wgsl(ops) + &functions
     }
 
-    /// The WGSL of the special functions if any of `ops` calls one, else nothing.
-    pub fn special_wgsl(ops: &[&'static Self]) -> &'static str {
-        if ops.iter().any(|op| op.is_special()) { SPECIAL } else { "" }
+    /// The WGSL of the special functions if any of `ops` calls one, and that of powers likewise.
+    pub fn special_wgsl(ops: &[&'static Self]) -> String {
+        let power = if ops.iter().any(|op| op.wgsl.starts_with("power(")) { POWER } else { "" };
+        let special = if ops.iter().any(|op| op.is_special()) { SPECIAL } else { "" };
+        format!("{power}{special}")
     }
 
     fn is_special(&self) -> bool {
@@ -160,8 +164,8 @@ ops! {
     RECIP recip(x) = 1.0 / x; y => [-y * y] in masked::RECIP;
     /// |x|; slope 0 at 0
     ABS abs(x) = abs(x); y => [sign(x)] in masked::ABS;
-    /// -1, 0 or 1
-    SIGN sign(x) = sign(x); y => [0.0] in masked::SIGN;
+    /// -1, 0 or 1; 0 of NaN
+    SIGN sign(x) = select(0.0, 1.0, x > 0.0) - select(0.0, 1.0, x < 0.0); y => [0.0] in masked::SIGN;
     /// The smaller, NaN if either is; for equal values the slope goes to `a`
     MIN min(a, b) = smaller(a, b); y => [le(a, b), lt(b, a)] in masked::MIN;
     /// The larger, NaN if either is; for equal values the slope goes to `a`
@@ -171,11 +175,11 @@ ops! {
     /// x * x
     SQUARE square(x) = x * x; [vector::square] y => [2.0 * x] in masked::SQUARE;
     /// √x
-    SQRT sqrt(x) = sqrt(x); y => [0.5 / y] in masked::SQRT;
+    SQRT sqrt(x) = square_root(x); y => [0.5 / y] in masked::SQRT;
     /// 1/√x
-    RSQRT rsqrt(x) = inverseSqrt(x); y => [-0.5 * y / x] in masked::RSQRT;
-    /// a to the power b, for a > 0 or an integer b
-    POW pow(a, b) = power(a, b); y => [select(b, b * pow(a, b - 1.0), 0.0), y * ln(select(gt(a, 0.0), a, 1.0))] in masked::POW;
+    RSQRT rsqrt(x) = inverse_square_root(x); y => [-0.5 * y / x] in masked::RSQRT;
+    /// a to the power b, NaN for a < 0 unless b is an integer. At b = 0 the slope by a is 0, and changes with b by 1 / a
+    POW pow(a, b) = power(a, b); y => [select(b, b * pow(select(b, a, 1.0), b - 1.0), b * gt(a, 0.0) / max(a, 1e-18)), y * ln(select(gt(a, 0.0), a, 1.0))] in masked::POW;
     /// Largest integer not above x
     FLOOR floor(x) = floor(x); y => [0.0] in masked::FLOOR;
     /// Smallest integer not below x
@@ -193,19 +197,19 @@ ops! {
     /// 1 where a = b, else 0
     EQ eq(a, b) = select(0.0, 1.0, a == b); y => [0.0, 0.0] in masked::EQ;
     /// 1 where a ≠ b, else 0
-    NE ne(a, b) = select(0.0, 1.0, a != b); y => [0.0, 0.0] in masked::NE;
+    NE ne(a, b) = select(1.0, 0.0, a == b); y => [0.0, 0.0] in masked::NE;
     /// 1 where x = 0, else 0
     NOT not(x) = select(0.0, 1.0, x == 0.0); y => [0.0] in masked::NOT;
     /// 1 where both are not 0
-    AND and(a, b) = select(0.0, 1.0, a != 0.0 && b != 0.0); y => [0.0, 0.0] in masked::AND;
+    AND and(a, b) = select(1.0, 0.0, a == 0.0 || b == 0.0); y => [0.0, 0.0] in masked::AND;
     /// 1 where either is not 0
-    OR or(a, b) = select(0.0, 1.0, a != 0.0 || b != 0.0); y => [0.0, 0.0] in masked::OR;
+    OR or(a, b) = select(1.0, 0.0, a == 0.0 && b == 0.0); y => [0.0, 0.0] in masked::OR;
     /// a where c ≠ 0, else b
-    SELECT select(c, a, b) = select(b, a, c != 0.0); y => [0.0, ne(c, 0.0), eq(c, 0.0)] in masked::SELECT;
+    SELECT select(c, a, b) = select(a, b, c == 0.0); y => [0.0, ne(c, 0.0), eq(c, 0.0)] in masked::SELECT;
     /// e^x
-    EXP exp(x) = exp(x); [vector::exp] y => [y] in masked::EXP;
+    EXP exp(x) = exponential(x); [vector::exp] y => [y] in masked::EXP;
     /// 2^x
-    EXP2 exp2(x) = exp2(x); y => [std::f64::consts::LN_2 * y] in masked::EXP2;
+    EXP2 exp2(x) = exponential2(x); y => [std::f64::consts::LN_2 * y] in masked::EXP2;
     /// e^x - 1, exact near 0
     EXPM1 expm1(x) = expm1(x); y => [y + 1.0] in masked::EXPM1;
     /// Natural logarithm
@@ -276,5 +280,5 @@ ops! {
     /// ln(1 + e^x)
     SOFTPLUS softplus(x) = larger(x, 0.0) + log1p(exp(-abs(x))); [vector::softplus] y => [sigmoid(x)] in masked::BOUNDED;
     /// max(x, 0); slope 0 at 0
-    RELU relu(x) = select(x, 0.0, x <= 0.0); y => [gt(x, 0.0)] in masked::BOUNDED;
+    RELU relu(x) = rectified(x); y => [gt(x, 0.0)] in masked::BOUNDED;
 }

@@ -4,7 +4,7 @@
 
 macro_rules! shared {
     ($number:ident) => {
-        pub(crate) fn exp2(x: $number) -> $number {
+        pub(crate) fn exponential2(x: $number) -> $number {
             x.exp2()
         }
 
@@ -44,12 +44,16 @@ macro_rules! shared {
             if a >= b || a.is_nan() { a } else { b }
         }
 
-        pub(crate) fn sqrt(x: $number) -> $number {
+        pub(crate) fn square_root(x: $number) -> $number {
             x.sqrt()
         }
 
-        pub(crate) fn inverseSqrt(x: $number) -> $number {
+        pub(crate) fn inverse_square_root(x: $number) -> $number {
             1.0 / x.sqrt()
+        }
+
+        pub(crate) fn rectified(x: $number) -> $number {
+            if x <= 0.0 { 0.0 } else { x }
         }
 
         pub(crate) fn power(a: $number, b: $number) -> $number {
@@ -156,7 +160,7 @@ pub(crate) mod double {
 
     shared!(f64);
 
-    pub(crate) use crate::simd::double::{exp, ln as precise_log};
+    pub(crate) use crate::simd::double::{exp, exp as exponential, ln as precise_log};
 
     pub(crate) fn safe_tanh(x: f64) -> f64 {
         x.tanh()

@@ -4,9 +4,11 @@ use super::folds::{Fold, residuals};
 use super::origin::Origin;
 use super::provenance::Provenance;
 use crate::error::Result;
+use crate::files::Warning;
 use crate::judge::{Calibration, Metrics, Residuals};
+use crate::math::largest;
 use crate::model::Model;
-use crate::table::Preparation;
+use crate::table::{Preparation, Target};
 use crate::train::{Data, Outcome, Trainer};
 
 /// What a run was about, besides its trainer.
@@ -39,6 +41,8 @@ pub struct Judged {
     pub test: Option<Metrics>,
     /// Metrics of the test rows without the inputs.
     pub baseline: Option<Metrics>,
+    /// What a person should know about the model.
+    pub warnings: Vec<Warning>,
 }
 
 impl Judged {
@@ -67,10 +71,40 @@ impl Judged {
             folds: about.folds.iter().filter_map(|fold| fold.metrics).collect(),
             residuals: calibration(&model, data, [&validation_outputs, &test_outputs], about.folds)?,
         };
+        let parts = [("test", &*test_outputs, &data.test), ("validation", &*validation_outputs, &data.validation)];
+        let judged = parts.into_iter().find(|(_, outputs, _)| !outputs.is_empty());
+        let warnings = judged.map(|(part, z, rows)| never_found(target, (z, &rows.y), part)).unwrap_or_default();
         let folds = about.folds.iter().filter(|fold| fold.residuals.is_some()).map(|fold| fold.model.clone());
         let model = model.with_provenance(&provenance).with_folds(&folds.collect::<Vec<_>>())?;
-        Ok(Self { model, validation_outputs, test_outputs, validation, test, baseline })
+        Ok(Self { model, validation_outputs, test_outputs, validation, test, baseline, warnings })
     }
+}
+
+/// Fewer rows of a class say nothing about whether it is ever found.
+const FEWEST_ROWS: usize = 5;
+
+/// The rare classes none of whose rows the model finds, from its outputs and the targets of these rows.
+fn never_found(target: &Target, (z, y): (&[f32], &[f32]), part: &str) -> Vec<Warning> {
+    let Target::Classification { name, levels, .. } = target else { return Vec::new() };
+    let rows = z.len() / levels.len();
+    let mut counts = vec![[0_usize; 2]; levels.len()];
+    for (row, outputs) in z.chunks_exact(levels.len()).enumerate() {
+        // A loss per class has a target for each of them.
+        let own = if y.len() == rows { y[row] as usize } else { largest(&y[row * levels.len()..][..levels.len()]) };
+        counts[own][0] += 1;
+        counts[own][1] += usize::from(largest(outputs) == own);
+    }
+    // Only of a rare class: of a common one, a model that has learnt nothing yet may find none.
+    let is_rare = |own: usize| own >= FEWEST_ROWS && own * levels.len() < rows;
+    let never = levels.iter().zip(counts).filter(|(_, [own, found])| is_rare(*own) && *found == 0);
+    never
+        .map(|(level, [own, _])| {
+            let message = format!(
+                "of {own} {part} rows that are \"{level}\" the model finds none; class_weights balanced makes rare classes count more, and proba shows their probabilities"
+            );
+            Warning { column: name.clone(), message, cells: Vec::new() }
+        })
+        .collect()
 }
 
 /// The errors that prediction intervals come from: those of the folds, else of the test rows, else of the validation rows.
@@ -110,14 +144,13 @@ mod tests {
     use crate::judge::ResidualGroup;
     use crate::loss::Loss;
     use crate::nn::{Activation, Spec};
-    use crate::table::Target;
     use crate::train::Examples;
 
     /// y = 2 x in standardised units, for a target of scale 10.
     fn doubled() -> Model {
         let spec = Spec::mlp(1, &[], 1, Activation::identity());
         let target = Target::Regression { name: "y".into(), mean: 5.0, scale: 10.0, min: 0.0, max: 9.0 };
-        let preparation = Preparation { features: Vec::new(), target };
+        let preparation = Preparation::new(Vec::new(), target);
         Model::new(spec, Loss::mse(), vec![2.0, 0.0], Some(preparation))
     }
 
@@ -151,6 +184,31 @@ mod tests {
         };
         let found = calibration(&model, &data(&[2.5]), [&[3.0], &[2.0]], &[fold]).unwrap().unwrap();
         assert_eq!(sizes(found), (Calibration::Folds, vec![vec![1.5]]));
+    }
+
+    #[test]
+    fn a_class_that_is_never_found_is_named() {
+        let levels = ["no", "rare", "yes"].map(String::from).to_vec();
+        let target = Target::Classification { name: "k".into(), levels, counts: vec![9, 5, 6] };
+        // 20 rows: 9 of no, 5 of rare, 6 of yes; the model says no, and yes for the last six.
+        let y: Vec<f32> = [vec![0.0; 9], vec![1.0; 5], vec![2.0; 6]].concat();
+        let z: Vec<f32> = (0..20).flat_map(|row| if row < 14 { [1.0, 0.5, 0.0] } else { [0.0, 0.5, 1.0] }).collect();
+        let said = never_found(&target, (&z, &y), "test");
+        assert_eq!(said.len(), 1);
+        assert!(
+            said[0].to_string().starts_with("column \"k\": of 5 test rows that are \"rare\" the model finds none;")
+        );
+        let one_hot: Vec<f32> =
+            y.iter().flat_map(|own| [0.0, 1.0, 2.0].map(|class| f32::from(u8::from(class == *own)))).collect();
+        assert_eq!(never_found(&target, (&z, &one_hot), "test"), said);
+        // It says rare for a row of another class: that finds none either.
+        let wrong: Vec<f32> = [&[0.0, 1.0, 0.0][..], &z[3..]].concat();
+        assert_eq!(never_found(&target, (&wrong, &y), "test"), said);
+        // One row fewer says nothing, and one that is found is enough.
+        let found: Vec<f32> = [&z[..27], &[0.0, 1.0, 0.0], &z[30..]].concat();
+        assert_eq!(never_found(&target, (&found, &y), "test"), []);
+        let rest: Vec<f32> = [&z[..39], &z[42..]].concat();
+        assert_eq!(never_found(&target, (&rest, &[&y[..13], &y[14..]].concat()), "test"), []);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Training options as a record, the same for every interface. `options/table.rs` has their names and ranges, `options/resolve.rs` what they mean for a
 //! table.
 
+mod absent;
 mod columns;
 mod defaults;
 mod gradients;
@@ -14,6 +15,7 @@ mod resolve;
 mod table;
 mod training;
 
+pub use absent::absent;
 pub use reading::READING;
 pub use table::TABLE;
 

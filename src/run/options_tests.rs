@@ -158,3 +158,21 @@ fn each_listed_schedule_has_the_shape_of_its_name() {
         assert_eq!(options.schedule.map(|schedule| name_of(schedule.shape)), Some(name));
     }
 }
+
+/// The options of a run have these names; those that a table lacks are not suggested.
+#[test]
+fn names_of_other_libraries_are_understood() {
+    let hint = |name: &str| TABLE.find(name, Naming::JavaScript).map(|_| ()).unwrap_err().to_string();
+    for (given, meant) in [
+        ("layers", "hidden"),
+        ("iterations", "epochs"),
+        ("max_iter", "epochs"),
+        ("earlyStopping", "patience"),
+        ("validationFraction", "validation"),
+        ("l2", "weightDecay"),
+    ] {
+        assert_eq!(hint(given), format!("option \"{given}\" is unknown: did you mean \"{meant}\"?"));
+    }
+    let has_quiet = TABLE.entries().any(|entry| entry.name == "quiet");
+    assert_eq!(hint("verbose").contains("did you mean \"quiet\""), has_quiet);
+}

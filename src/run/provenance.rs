@@ -2,6 +2,7 @@
 
 use super::origin::Origin;
 use crate::error::Result;
+use crate::files::{Format, Percent};
 use crate::json::{Json, Record};
 use crate::judge::{Metrics, Residuals};
 use crate::model::Model;
@@ -50,10 +51,26 @@ impl Model {
         Self { provenance: Some(provenance.to_json().to_string()), ..self }
     }
 
-    /// Without the record of its training and the models of its folds: for pages and packages, which only predict.
+    /// Without the record of its training and the models of its folds: for pages and packages, which only predict. The metrics of the test rows stay,
+    /// so that a page can say how good it is.
     #[must_use]
     pub fn without_provenance(&self) -> Self {
-        Self { provenance: None, attached: Vec::new(), ..self.clone() }
+        let test = self.provenance().ok().flatten().and_then(|provenance| provenance.test);
+        let quality = test.map(|metrics| metrics.to_json().to_string()).or_else(|| self.quality.clone());
+        let mut bare = Self { provenance: None, attached: Vec::new(), quality, ..self.clone() };
+        if let Some(preparation) = &mut bare.preparation {
+            preparation.format = Some(self.reading());
+        }
+        bare
+    }
+
+    /// How the table was written that it learnt from, so that new tables are read in the same way. A file of an earlier version has it only in
+    /// the record of its training.
+    pub fn reading(&self) -> Format {
+        let own = self.preparation.as_ref().and_then(|preparation| preparation.format.clone());
+        let recorded = || Some(self.provenance().ok()??.origin.format);
+        let unknown = || Format { percent: Percent::Fraction, ..Format::default() };
+        own.or_else(recorded).unwrap_or_else(unknown)
     }
 
     /// The record of its training; `None` if its file has none. Errors if it is damaged.
@@ -85,11 +102,16 @@ mod tests {
             ..Provenance::default()
         };
         let fold = model.clone();
+        let model = Model { labels: Some("number".into()), ..model };
         let model = model.with_provenance(&provenance).with_folds(&[fold.clone(), fold]).unwrap();
         let bytes = model.save().unwrap();
         let read = Model::load(&bytes, "m").unwrap();
         assert_eq!((&read, read.folds().unwrap().len()), (&model, 2));
         let bare = read.without_provenance();
+        let quality = Some(Metrics::every_figure().to_json().to_string());
+        assert_eq!((&bare.quality, &bare.without_provenance().quality), (&quality, &quality));
+        assert_eq!(Model::load(&bare.save().unwrap(), "m").unwrap(), bare);
+        assert_eq!([&read.labels, &bare.labels].map(Option::as_deref), [Some("number"); 2]);
         assert_eq!((bare.provenance().unwrap(), bare.folds().unwrap().len()), (None, 0));
         assert_eq!(Model::load(&bytes, "m").unwrap().provenance().unwrap(), Some(provenance));
     }

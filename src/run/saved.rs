@@ -28,10 +28,11 @@ struct Words {
     settings: TrainerConfig,
     progress: Progress,
     fingerprint: u64,
+    held: Vec<u64>,
     origin: Option<Origin>,
 }
 
-record! { Words { settings, progress, fingerprint, origin } }
+record! { Words { settings, progress, fingerprint, held = Vec::new(), origin } }
 
 impl Checkpoint {
     /// The bytes of the file: a model file with the best weights so far, and the state of the run.
@@ -42,6 +43,7 @@ impl Checkpoint {
             settings: self.settings.clone(),
             progress: self.progress.clone(),
             fingerprint: self.fingerprint,
+            held: self.held.clone(),
             origin: self.origin.as_ref().map(Origin::from_json).transpose()?,
         };
         content.metadata.push((KEY.into(), words.to_json().to_string()));
@@ -101,7 +103,7 @@ impl Checkpoint {
         moments.resize(moment_words, 0.0);
         let sums = if words.settings.accumulate > 1 { take("run.sums", fold::words_of(total))? } else { Vec::new() };
         let best = take("run.best", total)?;
-        let Words { settings, mut progress, fingerprint, origin } = words;
+        let Words { settings, mut progress, fingerprint, held, origin } = words;
         progress.losses = take("run.losses", progress.cursor)?;
         let Some(Array { data: Data::U32(control), .. }) = content.tensors.remove("run.control") else {
             return Err(err("its step counters are missing"));
@@ -117,7 +119,7 @@ impl Checkpoint {
         }
         let (spec, origin) = (model.spec, origin.map(|origin| origin.to_json()));
         let checkpoint =
-            Self { spec, settings, parameters, moments, sums, control, best, progress, fingerprint, origin };
+            Self { spec, settings, parameters, moments, sums, control, best, progress, fingerprint, held, origin };
         Ok((checkpoint, model.preparation))
     }
 }

@@ -1,6 +1,6 @@
 //! A table with its columns chosen and its rows split, and what a trainer needs of it: the encoded rows, the model and its configuration.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::{Column, Table, Warning};
 use crate::loss::Loss;
 use crate::math::split_order;
@@ -45,6 +45,13 @@ pub struct SplitTable {
 impl SplitTable {
     /// Chooses the columns and rows of a table and splits the rows with a seed.
     pub fn new(table: &Table, choice: &Choice, fractions: Fractions, seed: u64) -> Result<Self> {
+        let split = Self::any(table, choice, fractions, seed)?;
+        check_rows(table, &split.split, fractions)?;
+        Ok(split)
+    }
+
+    /// The same however few rows there are.
+    fn any(table: &Table, choice: &Choice, fractions: Fractions, seed: u64) -> Result<Self> {
         let chosen = choose(table, choice)?;
         let order = split_order(chosen.rows.len(), choice.split_seed.unwrap_or(seed));
         let split = split_table(table, &chosen, fractions, &order)?;
@@ -60,8 +67,9 @@ impl SplitTable {
         let columns = chosen.features.iter().copied().chain([(chosen.target, target_role)]);
         let used = columns.map(|(at, role)| (&table.columns()[at], role));
         let is_said = |(column, role): &(&Column, _)| !(*role == Role::Category && column.is_numeric());
-        let read = used.filter(is_said).filter_map(|(column, _)| column.warning().cloned());
-        let warnings = read.chain(chosen.left_out.clone()).chain(inspect(table, chosen)).collect();
+        let read = used.filter(is_said).flat_map(|(column, _)| column.warnings().to_vec());
+        let notes = table.notes().iter().cloned();
+        let warnings = notes.chain(read).chain(chosen.left_out.clone()).chain(inspect(table, chosen)).collect();
         Ok(Self { split, preparation, reason: chosen.reason.clone(), gaps: chosen.report.clone(), warnings })
     }
 
@@ -84,11 +92,31 @@ impl SplitTable {
     }
 }
 
+/// Fewer training rows show nothing: two of them lie on a line, whatever they are.
+const FEWEST_ROWS: usize = 5;
+
+/// Errors if too few rows are left to train on, and says how many are needed.
+fn check_rows(table: &Table, split: &Split, fractions: Fractions) -> Result<()> {
+    let [train, validation, test] = [&split.train, &split.validation, &split.test].map(Vec::len);
+    if train >= FEWEST_ROWS {
+        return Ok(());
+    }
+    let all = train + validation + test;
+    let held = |part: f64, rows: usize| if part > 0.0 { ((part * rows as f64) as usize).max(1) } else { 0 };
+    let left = |rows: &usize| rows.saturating_sub(held(fractions.validation, *rows) + held(fractions.test, *rows));
+    let needed = (all + 1..100 * FEWEST_ROWS).find(|rows| left(rows) >= FEWEST_ROWS);
+    let needed = needed.map_or_else(String::new, |rows| format!(", {rows} in all"));
+    let (source, s) = (table.source(), if all == 1 { "" } else { "s" });
+    Err(Error::new(format!(
+        "{source}: {all} usable row{s}, of which {validation} for validation and {test} for test, leave {train} to train on: expected at least {FEWEST_ROWS}{needed}"
+    )))
+}
+
 impl Run {
     /// The checkpoint's run again: the same rows, split the same way. `source` names the checkpoint in messages.
     pub fn again(table: &Table, checkpoint: &Checkpoint, source: &str) -> Result<Self> {
         let origin = checkpoint.origin(source)?;
         let (spec, settings) = (checkpoint.spec.clone(), checkpoint.settings.clone());
-        SplitTable::new(table, &origin.choice, origin.fractions, settings.seed)?.run(table, spec, settings)
+        SplitTable::any(table, &origin.choice, origin.fractions, settings.seed)?.run(table, spec, settings)
     }
 }

@@ -1,12 +1,14 @@
 //! Chooses columns, their roles, the usable rows and the task. Done once, before any statistics.
 
+use super::commas;
 use super::feature::Role;
 use super::missing::{self, Missing, MissingReport};
+use super::named;
 use super::target::{self, Quantity, Task};
 use crate::error::{Error, Result};
+use crate::files::DateOrder;
 use crate::files::cells::Texts;
 use crate::files::moment;
-use crate::files::text::comma;
 use crate::files::text::reading::Warning;
 use crate::files::{Cells, Column, Table};
 use crate::record;
@@ -40,6 +42,8 @@ pub struct Choice {
     pub time: Option<String>,
     /// Seed of the split; the run's own if absent.
     pub split_seed: Option<u64>,
+    /// The order of day, month and year in dates that could have several.
+    pub date_order: Option<DateOrder>,
     /// Most bins of a column of numbers, 0 for none; by the size of the table if absent.
     pub bins: Option<usize>,
 }
@@ -47,7 +51,7 @@ pub struct Choice {
 record! {
     Choice {
         target, features, ignore, categorical, numeric, task, missing, has_poles = false, group = None, time = None, split_seed = None,
-        bins = Some(0), quantity = Quantity::Measure, more_targets = Vec::new()
+        bins = Some(0), quantity = Quantity::Measure, more_targets = Vec::new(), date_order = None
     }
 }
 
@@ -85,6 +89,8 @@ pub struct ColumnRoles {
     pub group: Option<usize>,
     /// The column of time.
     pub time: Option<usize>,
+    /// The order of day, month and year in dates that could have several.
+    pub date_order: Option<DateOrder>,
     /// What is to be said of the columns that nothing can be learnt from, which are left out.
     pub left_out: Vec<Warning>,
     /// Counts of dropped rows and of cells that will be filled in.
@@ -93,13 +99,15 @@ pub struct ColumnRoles {
 
 /// Applies a choice to a table. Errors on unknown and contradictory names, columns without values, a constant target.
 pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
-    let target = table.position(&choice.target)?;
+    let choice = &*named::expanded(table, choice);
+    let target = target_position(table, choice)?;
+    table.readable(&choice.target)?;
     let more_targets = more_targets(table, choice)?;
     for name in [&choice.ignore, &choice.categorical, &choice.numeric].into_iter().flatten() {
         table.position(name)?;
     }
     let (names, left_out) = feature_names(table, choice)?;
-    let positions = names.iter().map(|name| table.position(name)).collect::<Result<Vec<_>>>()?;
+    let positions = names.iter().map(|name| table.readable(name)).collect::<Result<Vec<_>>>()?;
     let roles = names.iter().map(|name| role(table, choice, name)).collect::<Result<Vec<_>>>()?;
     let features: Vec<(usize, Role)> = positions.into_iter().zip(roles).collect();
     let task_given = task(table, choice)?;
@@ -112,7 +120,7 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
         Quantity::Share => (Task::Regression, "the target columns hold shares of classes".into()),
         _ => target::decide(table, &table.columns()[target], &rows, task_given)?,
     };
-    let [group, time] = [&choice.group, &choice.time].map(|name| name.as_ref().map(|name| table.position(name)));
+    let [group, time] = [&choice.group, &choice.time].map(|name| name.as_ref().map(|name| table.readable(name)));
     let (group, time) = (group.transpose()?, time.transpose()?);
     if let Some((at, _)) = targets.iter().find(|(at, _)| [group, time].contains(&Some(*at))) {
         let name = &table.columns()[*at].name;
@@ -136,9 +144,23 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
         bins,
         group,
         time,
+        date_order: choice.date_order,
         left_out,
         report,
     })
+}
+
+/// The position of the target. Errors if there is none of its name, and says of several that one is learnt at a time.
+fn target_position(table: &Table, choice: &Choice) -> Result<usize> {
+    let target = &choice.target;
+    let parts: Vec<&str> = target.split(',').map(str::trim).collect();
+    if table.find(target).is_none() && parts.len() > 1 && parts.iter().all(|part| table.find(part).is_some()) {
+        let (count, first, others) = (parts.len(), parts[0], parts[1..].join(","));
+        return Err(Error::usage(format!(
+            "target: got {count} columns, which are not learnt at once yet: train a model for each, such as target {first} with ignore {others}"
+        )));
+    }
+    table.position(target)
 }
 
 /// Bins of each column of numbers, by measurement on some forty tables: fewer if a table is wide or long, so that its inputs fit the memory
@@ -164,10 +186,13 @@ fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<(Vec<&'a st
     } else {
         let is_free = |name: &str| !is_target(name) && !is_ignored(name) && !is_role(name);
         let free = || table.columns().iter().filter(|column| is_free(&column.name));
-        let useless = |column: &&Column| useless(column, choice);
-        let useful: Vec<&str> =
-            free().filter(|column| useless(column).is_none()).map(|column| column.name.as_str()).collect();
-        left_out = free().filter_map(|column| useless(&column)).collect();
+        let mut useful: Vec<&str> = Vec::new();
+        for column in free() {
+            match named::left_out(table, column)?.or_else(|| useless(column, choice)) {
+                Some(warning) => left_out.push(warning),
+                None => useful.push(&column.name),
+            }
+        }
         // If nothing can be learnt from any column, the first one is named in the error.
         if useful.is_empty() { free().map(|column| column.name.as_str()).collect() } else { useful }
     };
@@ -197,8 +222,23 @@ fn useless(column: &Column, choice: &Choice) -> Option<Warning> {
     let Cells::Categorical { levels, .. } = &column.cells else { return None };
     let values = (0..column.cells.len()).filter(|row| !column.cells.is_missing(*row)).count();
     let is_unique = values >= ENOUGH_ROWS && levels.len() == values && !choice.categorical.contains(&column.name);
-    let is_text = || moment::date_order(levels).is_none() && !moment::is_order_open(levels);
-    (is_unique && is_text()).then(|| Warning::unique(&column.name))
+    if !is_unique || !moment::orders(levels).is_empty() {
+        return None;
+    }
+    if let Some(why) = column.warning() {
+        return Some(Warning::unread(why));
+    }
+    let (share, other) = moment::share_of_dates(levels);
+    let why = other.filter(|_| 2.0 * share >= 1.0).map(|other| Warning::few_dates(&column.name, share, other));
+    let usual = if is_prose(levels) { Warning::prose } else { Warning::unique };
+    Some(why.map_or_else(|| usual(&column.name), |why| Warning::unread(&why)))
+}
+
+/// Whether most texts are sentences, of at least four words.
+fn is_prose(levels: &[String]) -> bool {
+    const WORDS: usize = 4;
+    let long = levels.iter().filter(|text| text.split_whitespace().nth(WORDS - 1).is_some()).count();
+    2 * long > levels.len()
 }
 
 fn is_category(table: &Table, choice: &Choice, name: &str) -> Result<bool> {
@@ -211,7 +251,7 @@ fn is_category(table: &Table, choice: &Choice, name: &str) -> Result<bool> {
         table.only_numbers(name)?;
     }
     if !has(&choice.categorical) {
-        comma::check(table, column)?;
+        commas::check(table, column)?;
     }
     Ok(has(&choice.categorical) || matches!(column.cells, Cells::Categorical { .. }))
 }
@@ -223,7 +263,7 @@ fn role(table: &Table, choice: &Choice, name: &str) -> Result<Role> {
     }
     let is_named = choice.categorical.iter().any(|listed| listed == name);
     let order = match &table.columns()[table.position(name)?].cells {
-        Cells::Categorical { levels, .. } if !is_named => moment::date_order(levels),
+        Cells::Categorical { levels, .. } if !is_named => moment::order_of(levels, choice.date_order),
         _ => None,
     };
     Ok(order.map_or(Role::Category, Role::Date))

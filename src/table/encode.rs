@@ -6,7 +6,7 @@ use super::prepare::{Preparation, Target, find};
 use crate::error::{Error, Result};
 use crate::files::text::cell::Odd;
 use crate::files::text::comma;
-use crate::files::{Cells, Column, Table};
+use crate::files::{Cells, Column, Notation, Table};
 use crate::{host, record};
 
 /// What happens to a row with a cell that the model cannot use.
@@ -123,7 +123,7 @@ impl Preparation {
         let values = table.numbers(name)?;
         let is_pole = |row: u32| values[row as usize].is_infinite();
         let numbers: Vec<u32> = rows.iter().copied().filter(|&row| !is_pole(row)).collect();
-        let mut numbers = strict(table, name, &numbers, [*mean, *scale])?.into_iter();
+        let mut numbers = self.strict(table, name, &numbers, [*mean, *scale])?.into_iter();
         let mut pairs = Vec::with_capacity(2 * rows.len());
         for &row in rows {
             pairs.extend(if is_pole(row) {
@@ -138,10 +138,10 @@ impl Preparation {
     /// Targets of some rows: scaled numbers, counts, shares [rows, columns], or indices of classes. Errors as in [`Self::encode`].
     pub fn encode_target(&self, table: &Table, rows: &[u32]) -> Result<Vec<f32>> {
         match &self.target {
-            Target::Regression { name, mean, scale, .. } => strict(table, name, rows, [*mean, *scale]),
-            Target::Counts { name, .. } => strict(table, name, rows, [0.0, 1.0]),
+            Target::Regression { name, mean, scale, .. } => self.strict(table, name, rows, [*mean, *scale]),
+            Target::Counts { name, .. } => self.strict(table, name, rows, [0.0, 1.0]),
             Target::Shares { columns, .. } => {
-                let share = |name: &String| strict(table, name, rows, [0.0, 1.0]);
+                let share = |name: &String| self.strict(table, name, rows, [0.0, 1.0]);
                 let columns: Vec<Vec<f32>> = columns.iter().map(share).collect::<Result<_>>()?;
                 Ok((0..rows.len()).flat_map(|at| columns.iter().map(move |column| column[at])).collect())
             }
@@ -151,17 +151,18 @@ impl Preparation {
             }
         }
     }
-}
 
-/// (x - mean) / scale for some rows of a column; an error for a cell without a value.
-fn strict(table: &Table, name: &str, rows: &[u32], [mean, scale]: [f64; 2]) -> Result<Vec<f32>> {
-    let (column, unknown) = (find(table, name)?, Unknown::Refuse);
-    let (mut notes, [min, max]) = (Vec::new(), [f64::NEG_INFINITY, f64::INFINITY]);
-    let mut noticed = Noticed { table, column, rows, unknown, has_texts: false, feature: 0, notes: &mut notes };
-    let number = NumberFeature { mean, scale, min, max, ..NumberFeature::default() };
-    let mut scaled = vec![0.0; rows.len()];
-    noticed.write_numbers(&number, scaled.chunks_exact_mut(1))?;
-    Ok(scaled)
+    /// (x - mean) / scale for some rows of a column; an error for a cell without a value.
+    fn strict(&self, table: &Table, name: &str, rows: &[u32], [mean, scale]: [f64; 2]) -> Result<Vec<f32>> {
+        let (column, unknown) = (find(table, name)?, Unknown::Refuse);
+        let (mut notes, [min, max]) = (Vec::new(), [f64::NEG_INFINITY, f64::INFINITY]);
+        let mut noticed = Noticed { table, column, rows, unknown, has_texts: false, feature: 0, notes: &mut notes };
+        let number =
+            NumberFeature { mean, scale, min, max, notation: self.target_notation.clone(), ..NumberFeature::default() };
+        let mut scaled = vec![0.0; rows.len()];
+        noticed.write_numbers(&number, scaled.chunks_exact_mut(1))?;
+        Ok(scaled)
+    }
 }
 
 /// One column of a table being encoded.
@@ -179,14 +180,18 @@ struct Noticed<'a> {
 impl<'a> Noticed<'a> {
     /// Writes the inputs of each row's number, all finite; leaves them 0 where there is no number.
     fn write_numbers<'x>(&mut self, number: &NumberFeature, x: impl Iterator<Item = &'x mut [f32]>) -> Result<()> {
-        let cells = self.numbers();
+        let cells = self.numbers(&number.notation);
         for (at, inputs) in x.enumerate() {
             let value = match &cells {
                 Numbers::All(values, texts) => match (values[self.rows[at] as usize], texts) {
-                    (value, Some(texts)) if value.is_nan() => self.text_number(at, texts),
+                    (value, Some(texts)) if value.is_nan() => self.text_number(at, texts, number),
                     (value, _) => Ok(value),
                 },
-                Numbers::Texts(texts) => self.text_number(at, texts),
+                Numbers::Texts(texts) => self.text_number(at, texts, number),
+                Numbers::OtherUnit(values, unit) => match values[self.rows[at] as usize] {
+                    value if value.is_nan() => Ok(value),
+                    _ => Err(format!("has the unit {unit}, expected {}", number.notation.unit)),
+                },
             };
             match value.and_then(|value| usable(number, value)) {
                 Ok(value) => {
@@ -268,23 +273,41 @@ impl<'a> Noticed<'a> {
         self.notes.push(Note { row, feature: self.feature, kind });
     }
 
-    /// The numbers of the column, or its texts if most of them are no numbers.
-    fn numbers(&self) -> Numbers<'a> {
-        match &self.column.cells {
-            Cells::Numeric(values) => Numbers::All(values, self.column.texts().filter(|_| self.has_texts)),
-            texts @ Cells::Categorical { .. } => Numbers::Texts(texts),
+    /// The numbers of the column, or its texts if most of them are no numbers or if they are not written as those of the training rows.
+    fn numbers(&self, wanted: &Notation) -> Numbers<'a> {
+        let own = self.column.notation();
+        match (&self.column.cells, self.column.texts()) {
+            (Cells::Numeric(_), Some(texts)) if own != *wanted => Numbers::Texts(texts),
+            (Cells::Numeric(values), None)
+                if own.unit != wanted.unit && !own.unit.is_empty() && !wanted.unit.is_empty() =>
+            {
+                Numbers::OtherUnit(values, own.unit)
+            }
+            (Cells::Numeric(values), texts) => Numbers::All(values, texts.filter(|_| self.has_texts)),
+            (texts @ Cells::Categorical { .. }, _) => Numbers::Texts(texts),
         }
     }
 
+    /// Whether a text is no number in the notation of its own column.
+    fn is_odd(&self, text: &str) -> bool {
+        self.column.number_in(text, &self.column.notation()) == Odd::Text
+    }
+
     /// The number that a text means, NaN if it means a missing one, or the reason why there is none.
-    fn text_number(&self, at: usize, texts: &Cells) -> std::result::Result<f64, String> {
+    fn text_number(&self, at: usize, texts: &Cells, number: &NumberFeature) -> std::result::Result<f64, String> {
         let Some(text) = texts.text(self.rows[at] as usize) else { return Ok(f64::NAN) };
-        match self.column.number_in(&text) {
+        match self.column.number_in(&text, &number.notation) {
             Odd::Number(value) => Ok(value),
             Odd::Missing => Ok(f64::NAN),
+            // As reading the table has warned. What is a number there, but in another notation, is an error.
+            Odd::Text if !self.has_texts && self.column.is_numeric() && self.is_odd(&text) => Ok(f64::NAN),
             Odd::Percent(_) | Odd::Text => {
                 let hint = if comma::is_number(&text) { "; numbers are written with a point" } else { "" };
-                Err(format!("\"{text}\" is not a number{hint}"))
+                let unit = match number.notation.unit.as_str() {
+                    "" => String::new(),
+                    unit => format!(" in {unit}"),
+                };
+                Err(format!("\"{text}\" is not a number{unit}{hint}"))
             }
         }
     }
@@ -314,85 +337,13 @@ enum Numbers<'a> {
     /// Numbers, NaN where there is none; and what is written there, if some cells are no numbers.
     All(&'a [f64], Option<&'a Cells>),
     Texts(&'a Cells),
+    /// Numbers in another unit than those of the training rows.
+    OtherUnit(&'a [f64], String),
 }
 
 /// Message for a missing cell without a fill-in value.
 const MISSING: &str = "is missing, and the model was prepared without a value to fill in";
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::files::csv::{Header, read};
-    use crate::table::choose::{Choice, choose};
-    use crate::table::missing::Missing;
-
-    fn table(text: &str) -> Table {
-        read(text.as_bytes(), "new.csv", Header::Yes).unwrap()
-    }
-
-    /// Fitted to x from 0 to 10 and the colours red and blue.
-    fn fitted() -> Preparation {
-        let text = format!("x,colour,y\n{}", "0,red,1\n10,blue,2.5\n".repeat(50));
-        let table = table(&text);
-        let chosen =
-            choose(&table, &Choice { target: "y".into(), missing: Missing::Drop, ..Choice::default() }).unwrap();
-        Preparation::fit(&table, &chosen, &chosen.rows).unwrap()
-    }
-
-    #[test]
-    fn a_text_is_no_number_however_many_numbers_are_around_it() {
-        let text = format!("x,colour\n{}garbage,red\n,red\n", "5,red\n".repeat(30));
-        let new = table(&text);
-        let notes = fitted().encode_noting(&new, &new.every_row(), Unknown::Other).unwrap().notes;
-        let why = |text: &str| NoteKind::Unusable(text.into());
-        let wanted = [(30, why("\"garbage\" is not a number")), (31, why(MISSING))];
-        assert_eq!(notes, wanted.map(|(row, kind)| Note { row, feature: 0, kind }));
-    }
-
-    #[test]
-    fn rows_that_cannot_be_used_are_noted_one_by_one() {
-        let new = table("x,colour\n5,red\n,blue\nabc,red\n5,green\n12,red\n10.9,red\ninf,blue\n$1,red\n5,\n-,red\n");
-        let rows = new.every_row();
-        let noted = |unknown| fitted().encode_noting(&new, &rows, unknown).unwrap();
-        let why = |text: &str| NoteKind::Unusable(text.into());
-        let note = |row, feature, kind| Note { row, feature, kind };
-        let mut wanted = vec![
-            note(1, 0, why(MISSING)),
-            note(2, 0, why("\"abc\" is not a number")),
-            note(4, 0, NoteKind::Outside),
-            note(6, 0, why("is infinite")),
-            note(9, 0, why(MISSING)),
-            note(3, 1, NoteKind::Unseen("green".into())),
-            note(8, 1, why(MISSING)),
-        ];
-        let other = noted(Unknown::Other);
-        assert_eq!(other.notes, wanted);
-        assert_eq!(other.x[3 * 3..4 * 3], [0.0, 0.0, 0.0]);
-        assert_eq!(other.x[..3], [0.0, 0.0, 1.0]);
-        assert_eq!(other.x[7 * 3], -0.8, "$1 is 1");
-        wanted[5].kind = why("unknown value \"green\": expected one of \"blue\", \"red\"");
-        assert_eq!(noted(Unknown::Skip).notes, wanted);
-        let refused = fitted().encode_noting(&new, &rows, Unknown::Refuse).unwrap_err().to_string();
-        assert_eq!(refused, format!("new.csv: row 2, column \"x\": {MISSING}"));
-    }
-
-    #[test]
-    fn dates_become_inputs() {
-        let text: String = (0..60).map(|row| format!("{}.{}.2024,{row}.5\n", row % 28 + 1, row % 12 + 1)).collect();
-        let training = table(&format!("day,y\n{text}None,3.5\n"));
-        let chosen = choose(&training, &Choice { target: "y".into(), ..Choice::default() }).unwrap();
-        let preparation = Preparation::fit(&training, &chosen, &chosen.rows).unwrap();
-        let new = table("day\n1.3.2024\nsoon\nNone\n1.3.2034\n31.2.2024\n");
-        let Encoded { x, notes } = preparation.encode_noting(&new, &new.every_row(), Unknown::Other).unwrap();
-        let why = |text: &str| NoteKind::Unusable(format!("\"{text}\" is not a date like 2024-12-24"));
-        let kinds: Vec<_> = notes.into_iter().map(|note| (note.row, note.kind)).collect();
-        assert_eq!(kinds, [(1, why("soon")), (3, NoteKind::Outside), (4, why("31.2.2024"))]);
-        let row = |at: usize| &x[at * preparation.inputs()..][..preparation.inputs()];
-        assert_eq!(row(1), vec![0.0; preparation.inputs()]);
-        // The first of March 2024, a Friday: 0 of the month.
-        let Feature::Date(date) = &preparation.features[0] else { panic!("{:?}", preparation.features[0]) };
-        let circle = date.elapsed.inputs();
-        assert_eq!(row(0)[circle..circle + 2], [0.0, 1.0]);
-        assert_eq!((date.months.len(), date.weekdays.len()), (0, 7), "of less than a year");
-    }
-}
+#[path = "encode_tests.rs"]
+mod tests;

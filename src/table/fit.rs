@@ -6,7 +6,7 @@ use super::levels::{MAX_LEVELS, Match, classes, count_levels, frequent_levels, l
 use super::prepare::{Preparation, Target};
 use super::target::{Quantity, Task};
 use crate::error::{Error, Result};
-use crate::files::{Column, DateOrder, Table};
+use crate::files::{Column, DateOrder, Notation, Table};
 use crate::host::number;
 use crate::math::measure::Measure;
 
@@ -18,7 +18,13 @@ impl Preparation {
     pub fn fit(table: &Table, chosen: &ColumnRoles, training: &[u32]) -> Result<Self> {
         let fills = chosen.fills;
         let target = fit_target(table, &table.columns()[chosen.target], chosen, training)?;
-        let mut preparation = Self { features: Vec::new(), target };
+        let target_notation = if chosen.task == Task::Regression {
+            table.columns()[chosen.target].notation()
+        } else {
+            Notation::default()
+        };
+        let format = table.format().cloned();
+        let mut preparation = Self { features: Vec::new(), target, format, target_notation };
         for &(j, role) in &chosen.features {
             let column = &table.columns()[j];
             preparation.features.push(match role {
@@ -35,7 +41,8 @@ fn fit_number(table: &Table, column: &Column, training: &[u32], fills: bool, bin
     let numbers = table.numbers(&column.name)?;
     let measure = measure(table, column, numbers, training)?;
     let values: Vec<f64> = training.iter().map(|&row| numbers[row as usize]).collect();
-    Ok(NumberFeature::fit(&column.name, measure, &values, fills, bins))
+    let feature = NumberFeature::fit(&column.name, measure, &values, fills, bins);
+    Ok(NumberFeature { is_percent: column.is_percent(), notation: column.notation(), ..feature })
 }
 
 fn fit_date(

@@ -2,8 +2,9 @@
 //! every fold; equal cells of the group column stay together; with a time column, k expanding windows each hold out the rows that follow.
 
 use super::choose::ColumnRoles;
-use super::split::{Fractions, Grouping, Split, by_group, by_time, codes, split};
+use super::split::{Fractions, Grouping, Split, by_group, codes, split};
 use super::target::Task;
+use super::time::{InTime, by_time, in_time};
 use crate::error::{Error, Result};
 use crate::files::Table;
 
@@ -24,7 +25,7 @@ pub fn fold_splits(
         return Err(Error::usage(format!("folds: got {count}, expected at least 2")));
     }
     let splits = match (chosen.time, chosen.group) {
-        (Some(time), _) => windows(&by_time(table, time, rows)?, count, fractions),
+        (Some(time), _) => windows(&by_time(table, time, rows, chosen.date_order)?, count, fractions),
         (_, Some(group)) => {
             let groups = codes(group);
             let fold_of = grouped(&groups, count, permutation).map_err(within)?;
@@ -91,19 +92,21 @@ fn folds(fold_of: &[usize], count: usize, permutation: &[u32], plan: Plan<'_>, c
     (0..count).map(one).collect()
 }
 
-/// Expanding windows: of k + 1 equal blocks in the order of time, fold j trains on the first j + 1 and holds out the next.
-fn windows(order: &[u32], count: usize, fractions: Fractions) -> Result<Vec<Split>> {
-    let (rows, block) = (order.len(), order.len() / (count + 1));
+/// Expanding windows: of k + 1 nearly equal blocks in the order of time, fold j trains on the first j + 1 and holds out the next. Rows of the
+/// same time are in one block.
+fn windows(time: &InTime, count: usize, fractions: Fractions) -> Result<Vec<Split>> {
+    let (rows, block) = (time.order.len(), time.order.len() / (count + 1));
     if block == 0 {
         return Err(Error::new(format!("{rows} rows are too few for {count} folds in the order of time")));
     }
-    let one = |fold: usize| {
-        let end = rows - (count - fold) * block;
-        let places: Vec<u32> = (0..end as u32).collect();
-        let split = split(end, fractions, &places, Grouping::None)?;
-        Ok(Split { test: (end as u32..(end + block) as u32).collect(), ..split }.of(order))
+    let wanted: Vec<usize> = (0..count).map(|fold| rows - (count - fold) * block).collect();
+    let mut ends = time.places.nearest(&wanted)?;
+    ends.push(rows);
+    let one = |pair: &[usize]| {
+        let split = in_time(&time.places.first(pair[0]), fractions)?;
+        Ok(Split { test: (pair[0] as u32..pair[1] as u32).collect(), ..split }.of(&time.order))
     };
-    (0..count).map(one).collect()
+    ends.windows(2).map(one).collect()
 }
 
 #[cfg(test)]

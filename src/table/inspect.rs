@@ -3,8 +3,10 @@
 
 use super::choose::ColumnRoles;
 use super::feature::Role;
+use super::levels::count_levels;
 use super::target::{Quantity, Task};
-use crate::files::moment;
+use super::texts;
+use super::totals::totals;
 use crate::files::text::reading::Warning;
 use crate::files::{Cells, Column, Table, number_text};
 use crate::host::number;
@@ -19,6 +21,9 @@ const FAR: f64 = 20.0;
 /// A skewness from which a few rows dominate the loss; that of an exponential distribution is 2.
 const SKEWED: f64 = 3.0;
 
+/// A class needs so many rows on average.
+const FEW_PER_CLASS: usize = 5;
+
 /// What a person should know about the columns of a run before it starts.
 pub fn inspect(table: &Table, roles: &ColumnRoles) -> Vec<Warning> {
     let mut found = Findings { table, roles, rows: &roles.rows, warnings: Vec::new() };
@@ -26,18 +31,23 @@ pub fn inspect(table: &Table, roles: &ColumnRoles) -> Vec<Warning> {
         return found.warnings;
     }
     let target = found.keys(roles.target);
-    let mut rows = target.clone();
+    let mut rows: Vec<u64> = target.iter().map(|key| mixed(key.wrapping_add(STEP))).collect();
+    if roles.task == Task::Classification {
+        found.warnings.extend(texts::of(found.column(roles.target), Role::Category));
+    }
     let (mut sums, mut bits) = (Vec::new(), found.inspect_numbers(roles.target, &target));
     for &(at, role) in &roles.features {
         let keys = found.keys(at);
         sums.push(keys.iter().fold(0, |sum, key| mixed(sum ^ key.wrapping_add(STEP))));
         rows.iter_mut().zip(&keys).for_each(|(row, key)| *row = mixed(*row ^ key.wrapping_add(STEP)));
-        found.inspect_dates(at, role);
+        found.warnings.extend(texts::of(found.column(at), role));
         bits += found.inspect_feature(at, role, &keys, &target);
     }
     found.inspect_copies(&sums);
     found.inspect_rows(&rows, bits);
     found.inspect_skewness();
+    found.inspect_classes();
+    found.warnings.extend(totals(table));
     found.warnings
 }
 
@@ -74,21 +84,6 @@ impl Findings<'_> {
         }
     }
 
-    /// Warns of dates that cannot be read.
-    fn inspect_dates(&mut self, at: usize, role: Role) {
-        let Cells::Categorical { levels, .. } = &self.column(at).cells else { return };
-        if let Role::Date(order) = role {
-            let is_text = |text: &&String| moment::Moment::parse(text, order).is_none() && !moment::is_missing(text);
-            let texts: Vec<String> = levels.iter().filter(is_text).cloned().collect();
-            if !texts.is_empty() {
-                self.warn(at, "holds dates; other texts count as missing".into(), texts);
-            }
-        } else if moment::is_order_open(levels) {
-            let message = "holds dates of which it is open whether the day or the month is first, so it is a category; write them like 2024-12-31";
-            self.warn(at, message.into(), levels.iter().take(2).cloned().collect());
-        }
-    }
-
     /// Inspects one feature; returns the binary digits of its number of different cells.
     fn inspect_feature(&mut self, at: usize, role: Role, keys: &[u64], target: &[u64]) -> u32 {
         if keys.iter().all(|key| *key == keys[0]) {
@@ -118,10 +113,15 @@ impl Findings<'_> {
         if let Cells::Categorical { levels, .. } = &self.column(at).cells {
             return levels.len() >= rows && self.roles.features.len() > 1;
         }
-        let numbers = self.numbers(at);
+        self.roles.features.len() > 1 && self.numbers_rows(at)
+    }
+
+    /// Whether a column of numbers has different whole ones close together.
+    fn numbers_rows(&self, at: usize) -> bool {
+        let (rows, numbers) = (self.rows.len(), self.numbers(at));
         let (least, most) = extremes(&numbers);
         let range = most - least;
-        if numbers.len() < rows || range > 1.1 * rows as f64 || self.roles.features.len() < 2 {
+        if numbers.len() < rows || range > 1.1 * rows as f64 {
             return false;
         }
         let mut seen = vec![false; range as usize + 1];
@@ -181,14 +181,15 @@ impl Findings<'_> {
         let features = &self.roles.features;
         for pair in order.windows(2).filter(|pair| sums[pair[0] as usize] == sums[pair[1] as usize]) {
             let [first, copy] = [pair[0], pair[1]].map(|place| features[place as usize].0);
-            let is_constant = self.keys(copy).windows(2).all(|pair| pair[0] == pair[1]);
+            let keys = self.keys(copy);
+            let is_constant = keys.windows(2).all(|pair| pair[0] == pair[1]);
             // Codes of texts depend on all texts of a column.
             let same_texts = match (&self.column(first).cells, &self.column(copy).cells) {
                 (Cells::Categorical { levels: a, .. }, Cells::Categorical { levels: b, .. }) => a == b,
                 (Cells::Numeric(_), Cells::Numeric(_)) => true,
                 _ => false,
             };
-            if !is_constant && same_texts {
+            if !is_constant && same_texts && keys == self.keys(first) {
                 let first = &self.column(first).name;
                 let message = format!("has the same cells as column \"{first}\"; name one under ignore");
                 self.warn(copy, message, Vec::new());
@@ -199,11 +200,40 @@ impl Findings<'_> {
     /// Warns of equal rows, unless cells with so few binary digits agree by chance.
     fn inspect_rows(&mut self, sums: &[u64], bits: u32) {
         let order = ascending(sums);
-        let copies = order.windows(2).filter(|pair| sums[pair[0] as usize] == sums[pair[1] as usize]).count();
+        let same =
+            |pair: &&[u32]| sums[pair[0] as usize] == sums[pair[1] as usize] && self.are_copies(pair[0], pair[1]);
+        let copies = order.windows(2).filter(same).count();
         if copies > 0 && bits > 2 * sums.len().ilog2() {
             let of = sums.len();
             let message = format!("{copies} of {of} rows are copies of another, so the same row may train and test");
             self.warnings.push(Warning { column: String::new(), message, cells: Vec::new() });
+        }
+    }
+
+    /// Whether two of the rows have the same cells, in every column that is used.
+    fn are_copies(&self, one: u32, other: u32) -> bool {
+        let [one, other] = [one, other].map(|at| self.rows[at as usize] as usize);
+        let mut used = self.roles.features.iter().map(|(at, _)| *at).chain([self.roles.target]);
+        used.all(|at| self.column(at).cells.key(one) == self.column(at).cells.key(other))
+    }
+
+    /// Warns of classes with so few rows each that they are more like the names of the rows, and of a target that numbers the rows.
+    fn inspect_classes(&mut self) {
+        let (at, rows) = (self.roles.target, self.rows.len());
+        if self.roles.task == Task::Regression {
+            if self.roles.quantity == Quantity::Measure && is_id(&self.column(at).name) && self.numbers_rows(at) {
+                let message = "has another whole number in every row, like the number of a row; if it is one, choose another target";
+                self.warn(at, message.into(), Vec::new());
+            }
+            return;
+        }
+        let classes = count_levels(self.column(at), self.rows);
+        if classes > 2 && rows < FEW_PER_CLASS * classes {
+            let each = number((10.0 * rows as f64 / classes as f64).round() / 10.0);
+            let message = format!(
+                "has {classes} classes in {rows} rows, {each} of each on average, which is too few to learn them; if they are numbers or names of rows, choose another target"
+            );
+            self.warn(at, message, Vec::new());
         }
     }
 
@@ -229,6 +259,13 @@ impl Findings<'_> {
     }
 }
 
+/// Whether a column has a name that numbers of rows usually have.
+fn is_id(name: &str) -> bool {
+    const NAMES: [&str; 7] = ["id", "index", "row", "key", "number", "nr", "no"];
+    let name = name.to_ascii_lowercase();
+    name.rsplit(['_', ' ', '-', '.']).next().is_some_and(|last| NAMES.contains(&last))
+}
+
 fn extremes(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| (least.min(*value), most.max(*value)))
 }
@@ -245,87 +282,5 @@ fn is_line(x: &[f64], y: &[f64]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::table::{Choice, choose};
-
-    /// The warnings about a table with the target y, of 60 rows.
-    fn warnings(columns: &[(&str, &dyn Fn(usize) -> f64)]) -> Vec<String> {
-        let column =
-            |(name, value): &(&str, &dyn Fn(usize) -> f64)| Column::numeric(name, (0..60).map(value).collect());
-        warnings_of(columns.iter().map(column).collect())
-    }
-
-    fn warnings_of(columns: Vec<Column>) -> Vec<String> {
-        let table = Table::new("t", columns).unwrap();
-        let roles = choose(&table, &Choice { target: "y".into(), ..Choice::default() }).unwrap();
-        inspect(&table, &roles).iter().map(ToString::to_string).collect()
-    }
-
-    fn noise(row: usize) -> f64 {
-        (mixed(row as u64) >> 40) as f64 / 256.0
-    }
-
-    fn other(row: usize) -> f64 {
-        noise(row + 1000)
-    }
-
-    #[test]
-    fn ordinary_columns_give_no_warnings() {
-        assert_eq!(warnings(&[("a", &noise), ("y", &other)]), [""; 0]);
-        assert_eq!(
-            warnings(&[("a", &|i| (i % 3) as f64), ("b", &|i| (i % 2) as f64), ("y", &|i| (i % 5) as f64 + 0.5)]),
-            [""; 0]
-        );
-        assert_eq!(warnings(&[("a", &|i| i as f64), ("y", &|i| 2.0 * i as f64)]), [""; 0], "the only feature");
-    }
-
-    #[test]
-    fn findings() {
-        let a: (&str, &dyn Fn(usize) -> f64) = ("a", &noise);
-        let y: (&str, &dyn Fn(usize) -> f64) = ("y", &other);
-        let cases: [(&dyn Fn(usize) -> f64, &str); 6] = [
-            (&|_| 3.0, "column \"b\": has the same cell in every row; name it under ignore: \"3\""),
-            (
-                &|i| ((i * 7) % 60) as f64 + 100.0,
-                "column \"b\": has another value in every row, like the number of a row; if it is one, name it under ignore",
-            ),
-            (&noise, "column \"b\": has the same cells as column \"a\"; name one under ignore"),
-            (
-                &|i| 5.0 - other(i) / 3.0,
-                "column \"b\": determines the target in every row; if it is not known beforehand, name it under ignore",
-            ),
-            (
-                &|i| if i == 7 { 1e9 } else { (i % 10) as f64 },
-                "column \"b\": outliers: 1 of 60 values are far from the middle half, 2 to 7: \"1000000000\"",
-            ),
-            (&|i| noise(i + 500), ""),
-        ];
-        for (b, wanted) in cases {
-            assert_eq!(warnings(&[a, ("b", b), y]).join("\n"), wanted);
-        }
-        let classes = warnings(&[a, ("b", &|i| (i % 4) as f64), ("y", &|i| (i % 2) as f64)]);
-        assert!(classes[0].starts_with("column \"b\": determines the target"), "{classes:?}");
-        let twice: Vec<String> =
-            warnings(&[("a", &|i| noise(i / 2)), ("b", &|i| other(i / 2)), ("y", &|i| noise(i / 2 + 99))]);
-        assert_eq!(twice, ["30 of 60 rows are copies of another, so the same row may train and test"]);
-        let skewed = warnings(&[a, ("y", &|i| if i == 9 { 5000.0 } else { 500.0 + noise(i) / 1000.0 })]);
-        assert!(skewed.last().unwrap().ends_with("and positive; its logarithm may be easier to learn"), "{skewed:?}");
-    }
-
-    #[test]
-    fn texts() {
-        let texts = |name: &str, text: &dyn Fn(usize) -> String| {
-            Column::categorical(name, &(0..60).map(text).collect::<Vec<_>>())
-        };
-        let rest =
-            || [Column::numeric("a", (0..60).map(noise).collect()), Column::numeric("y", (0..60).map(other).collect())];
-        let all = |first: Column| warnings_of([first].into_iter().chain(rest()).collect());
-        assert_eq!(all(texts("day", &|i| format!("{}.5.2024", i % 31 + 1))), [""; 0]);
-        let day = |i: usize| if i == 7 { "soon".into() } else { format!("2024-05-{:02}", i % 30 + 1) };
-        assert_eq!(all(texts("day", &day)), ["column \"day\": holds dates; other texts count as missing: \"soon\""]);
-        let open = all(texts("day", &|i| format!("{}/{}/2024", i % 12 + 1, i % 11 + 1)));
-        assert!(open[0].starts_with("column \"day\": holds dates of which it is open"), "{open:?}");
-        assert_eq!(all(texts("colour", &|i| ["red", "blue", "green"][i % 3].to_owned())), [""; 0]);
-    }
-}
+#[path = "inspect_tests.rs"]
+mod tests;

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result, listed};
 use crate::files::cells::Texts;
 use crate::files::text::cell::is_code;
+use crate::files::text::missing;
 use crate::files::{Cells, Column, Table, number_text};
 use crate::host;
 use crate::math::order::{ascending, ascending_numbers};
@@ -58,7 +59,7 @@ fn by_frequency(found: &[(String, u32)]) -> Vec<u32> {
 
 /// The distinct values of a column in some rows, with the number of rows of each.
 fn counted(column: &Column, rows: &[u32]) -> Vec<(String, u32)> {
-    match column.as_category() {
+    merged(match column.as_category() {
         Cells::Numeric(values) => {
             distinct(values, rows).into_iter().map(|(value, count)| (number_text(value), count)).collect()
         }
@@ -72,6 +73,32 @@ fn counted(column: &Column, rows: &[u32]) -> Vec<(String, u32)> {
             }
             levels.iter().zip(counts).filter(|(_, count)| *count > 0).map(|(level, n)| (level.clone(), n)).collect()
         }
+    })
+}
+
+/// Values that are all words for true and false, in more than two spellings, as two: each by its most frequent word.
+fn merged(found: Vec<(String, u32)>) -> Vec<(String, u32)> {
+    let is_number = |(text, _): &(String, u32)| text.starts_with(|c: char| c.is_ascii_digit());
+    if found.len() < 3 || found.iter().all(is_number) || found.iter().any(|(text, _)| truth_of(text).is_none()) {
+        return found;
+    }
+    let of = |truth: bool| {
+        let all = || found.iter().filter(|(text, _)| truth_of(text) == Some(truth));
+        let (word, _) = all().max_by_key(|(_, count)| *count)?;
+        Some((word.clone(), all().map(|(_, count)| count).sum()))
+    };
+    let mut both: Vec<(String, u32)> = [false, true].into_iter().filter_map(of).collect();
+    both.sort();
+    both
+}
+
+/// What a word says if it is one for true or for false.
+pub(crate) fn truth_of(text: &str) -> Option<bool> {
+    let is = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+    match () {
+        () if is(&["true", "t", "yes", "y", "1"]) => Some(true),
+        () if is(&["false", "f", "no", "n", "0"]) => Some(false),
+        () => None,
     }
 }
 
@@ -123,6 +150,8 @@ pub(crate) fn matches(column: &Column, rows: &[u32], levels: &[String]) -> Vec<M
 struct Known {
     texts: Texts,
     numbers: Vec<Option<f64>>,
+    /// What the levels say, if they are one word for true and one for false.
+    truths: Vec<bool>,
 }
 
 impl Known {
@@ -131,16 +160,26 @@ impl Known {
         for (code, level) in levels.iter().enumerate() {
             texts.insert(level.clone(), code as u32);
         }
-        Self { texts, numbers: levels.iter().map(|level| plain_number(level)).collect() }
+        let truths: Option<Vec<bool>> = levels.iter().map(|level| truth_of(level)).collect();
+        let truths = truths.filter(|truths| matches!(truths[..], [a, b] if a != b)).unwrap_or_default();
+        Self { texts, numbers: levels.iter().map(|level| plain_number(level)).collect(), truths }
     }
 
-    /// The level with this text, or else the one with the same number: a file with only integers writes `1` for `1.0`.
+    /// The level with this text, or else the one with the same number: a file with only integers writes `1` for `1.0`; or else the one of two
+    /// that says true or false as the text does. `NA` is missing if no level is called so.
     fn find(&self, text: &str) -> Match {
+        let place = |is: &dyn Fn(usize) -> bool| (0..self.numbers.len()).find(|at| is(*at)).map(|code| code as u32);
         let same_number = || {
             let value = plain_number(text)?;
-            self.numbers.iter().position(|number| *number == Some(value)).map(|code| code as u32)
+            place(&|at| self.numbers[at] == Some(value))
         };
-        self.texts.get(text).copied().or_else(same_number).map_or(Match::Unknown, Match::Level)
+        let same_truth = || {
+            let truth = truth_of(text)?;
+            place(&|at| self.truths.get(at) == Some(&truth))
+        };
+        let found = self.texts.get(text).copied().or_else(same_number).or_else(same_truth);
+        let other = if missing::is_na(text.as_bytes()) { Match::Missing } else { Match::Unknown };
+        found.map_or(other, Match::Level)
     }
 }
 

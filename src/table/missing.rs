@@ -1,8 +1,9 @@
 //! Missing cells: which rows a run can use, and a report of dropped rows and filled-in cells.
 
 use super::feature::{Feature, Moments, Role};
+use super::levels::{Match, matches};
 use super::prepare::{Preparation, Target, find};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, hint, listed};
 use crate::files::{Cells, Column, Table};
 use crate::record;
 use std::fmt;
@@ -31,6 +32,8 @@ pub struct Gaps {
     pub missing: usize,
     /// Cells that are infinite.
     pub infinite: usize,
+    /// Labels that training did not see, with the first of them.
+    pub unknown: Option<(usize, String)>,
 }
 
 /// Counts of dropped rows and of cells that will be filled in.
@@ -48,10 +51,13 @@ impl fmt::Display for MissingReport {
     /// `12 of 1599 rows dropped; pH: 7 missing; alcohol: 5 missing, 1 infinite`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} rows dropped", self.dropped, self.rows)?;
-        for Gaps { name, missing, infinite } in &self.columns {
+        for Gaps { name, missing, infinite, unknown } in &self.columns {
             write!(f, "; {name}: {missing} missing")?;
             if *infinite > 0 {
                 write!(f, ", {infinite} infinite")?;
+            }
+            if let Some((count, first)) = unknown {
+                write!(f, ", {count} not seen in training, such as {first}")?;
             }
         }
         Ok(())
@@ -97,23 +103,74 @@ impl Preparation {
     pub fn judged_rows(&self, table: &Table, has_poles: bool) -> Result<(Vec<u32>, MissingReport)> {
         let mut is_kept = vec![true; table.rows()];
         let mut columns = Vec::new();
-        let features = self.features.iter().map(|f: &Feature| (f.name(), f.role(), !f.takes_missing(), false));
+        let levels_of = |feature: &Feature| match feature {
+            Feature::Categorical(category) => category.levels.clone(),
+            _ => Vec::new(),
+        };
+        let features =
+            self.features.iter().map(|f: &Feature| (f.name(), f.role(), !f.takes_missing(), false, levels_of(f)));
         let is_class = matches!(self.target, Target::Classification { .. });
         let target_role = if is_class { Role::Category } else { Role::Number };
-        let targets = self.target.columns().iter().map(|name| (name.as_str(), target_role, true, has_poles));
-        for (name, role, is_needed, may_be_infinite) in features.chain(targets) {
-            let gaps = mark(find(table, name)?, role, is_needed, may_be_infinite, &mut is_kept);
+        let targets = self
+            .target
+            .columns()
+            .iter()
+            .map(|name| (name.as_str(), target_role, true, has_poles, self.target.levels().to_vec()));
+        for (name, role, is_needed, may_be_infinite, levels) in features.chain(targets) {
+            let column = find(table, name)?;
+            let mut gaps = mark(column, role, is_needed, may_be_infinite, &mut is_kept);
+            if role == Role::Category && !levels.is_empty() {
+                gaps.missing = mark_missing(column, &levels, is_needed, &mut is_kept);
+            }
             if gaps.missing + gaps.infinite > 0 {
                 columns.push(gaps);
             }
         }
         kept(table, &is_kept, columns)
     }
+
+    /// The same without the rows whose label training did not see: no model can be right about them.
+    pub fn known_rows(&self, table: &Table, has_poles: bool) -> Result<(Vec<u32>, MissingReport)> {
+        let (rows, mut report) = self.judged_rows(table, has_poles)?;
+        let Target::Classification { name, levels, .. } = &self.target else { return Ok((rows, report)) };
+        let column = find(table, name)?;
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            rows.iter().copied().zip(matches(column, &rows, levels)).partition(|(_, found)| *found != Match::Unknown);
+        let Some((first, _)) = unknown.first() else { return Ok((rows, report)) };
+        let text = column.as_category().text(*first as usize).unwrap_or_default();
+        let first = format!("\"{text}\"{}", near(&text, levels));
+        if known.is_empty() {
+            let known = listed(&levels.iter().map(String::as_str).collect::<Vec<_>>());
+            let (source, count) = (table.source(), unknown.len());
+            return Err(Error::new(format!(
+                "{source}: column \"{name}\": training saw none of the labels of {count} rows, such as {first}; it saw {known}"
+            )));
+        }
+        report.dropped += unknown.len();
+        let of_target = report.columns.iter().position(|gaps| gaps.name == *name).unwrap_or_else(|| {
+            report.columns.push(Gaps { name: name.clone(), missing: 0, infinite: 0, unknown: None });
+            report.columns.len() - 1
+        });
+        report.columns[of_target].unknown = Some((unknown.len(), first));
+        Ok((known.into_iter().map(|(row, _)| row).collect(), report))
+    }
+}
+
+/// The label that another one probably means, as a question: the same but for case, spaces and signs at its ends, or nearly the same.
+fn near(text: &str, levels: &[String]) -> String {
+    let plain = |text: &str| {
+        text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ',' | ';' | ':' | '!' | '"' | '\''))
+            .to_lowercase()
+    };
+    match levels.iter().find(|level| plain(level) == plain(text)) {
+        Some(level) => format!("; did you mean \"{level}\"?"),
+        None => hint(text, levels.iter().map(String::as_str)),
+    }
 }
 
 /// Counts the unusable cells of a column and drops their rows if a value is needed.
 fn mark(column: &Column, role: Role, is_needed: bool, has_poles: bool, is_kept: &mut [bool]) -> Gaps {
-    let mut gaps = Gaps { name: column.name.clone(), missing: 0, infinite: 0 };
+    let mut gaps = Gaps { name: column.name.clone(), missing: 0, infinite: 0, unknown: None };
     let days;
     let cells = match role {
         Role::Number => &column.cells,
@@ -130,6 +187,14 @@ fn mark(column: &Column, role: Role, is_needed: bool, has_poles: bool, is_kept: 
         *is_kept &= !(is_infinite || is_needed && is_missing);
     }
     gaps
+}
+
+/// Counts the missing cells of a category, also by a word that no level has, and drops their rows if a value is needed.
+fn mark_missing(column: &Column, levels: &[String], is_needed: bool, is_kept: &mut [bool]) -> usize {
+    let rows: Vec<u32> = (0..column.cells.len() as u32).collect();
+    let found = matches(column, &rows, levels);
+    let missing = is_kept.iter_mut().zip(found).filter(|(_, found)| *found == Match::Missing);
+    missing.map(|(is_kept, _)| *is_kept &= !is_needed).count()
 }
 
 fn check(table: &Table, gaps: &Gaps) -> Result<()> {

@@ -1,6 +1,8 @@
 //! Columns of a table as inputs and targets of a model: which columns and rows are used, how each is encoded, what the target is, how rows are split.
 
 mod choose;
+mod commas;
+mod differences;
 mod encode;
 mod encode_training;
 mod feature;
@@ -9,9 +11,13 @@ mod folds;
 mod inspect;
 mod levels;
 mod missing;
+mod named;
 mod prepare;
 mod split;
 mod target;
+mod texts;
+mod time;
+mod totals;
 
 pub use choose::{Choice, ColumnRoles, choose};
 pub use encode::{Encoded, Note, NoteKind, Unknown};

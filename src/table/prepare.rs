@@ -4,7 +4,7 @@
 use super::feature::{Feature, is_list, is_scale};
 use super::target::Task;
 use crate::error::{Error, Result, hint};
-use crate::files::{Column, Table};
+use crate::files::{Column, Format, Notation, Table};
 use crate::record;
 
 /// The features in the order of the model's inputs, and the target.
@@ -14,9 +14,13 @@ pub struct Preparation {
     pub features: Vec<Feature>,
     /// The column that the model predicts.
     pub target: Target,
+    /// How the table was written that it is fitted to, so that new tables are read in the same way; absent if that is not known.
+    pub format: Option<Format>,
+    /// How the numbers of the target are written in the training table.
+    pub target_notation: Notation,
 }
 
-record! { Preparation { features, target } }
+record! { Preparation { features, target, format = None, target_notation = Notation::default() } }
 
 /// Encoding of the target column.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +76,11 @@ record! {
 }
 
 impl Preparation {
+    /// A preparation whose target is written in the usual way.
+    pub fn new(features: Vec<Feature>, target: Target) -> Self {
+        Self { features, target, format: None, target_notation: Notation::default() }
+    }
+
     /// Errors if the record is inconsistent: a scale of 0, or other numbers of counts and levels.
     pub fn check(&self) -> Result<()> {
         let wrong = self.features.iter().find(|feature| !feature.is_sound()).map(Feature::name);
@@ -170,6 +179,7 @@ pub(crate) fn find<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
         let (source, names, near) = (table.source(), table.list(), hint(name, table.names()));
         return Err(Error::new(format!("column \"{name}\" is missing from {source}; it has {names}{near}")));
     };
+    table.readable(name)?;
     Ok(&table.columns()[j])
 }
 

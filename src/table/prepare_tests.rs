@@ -39,6 +39,7 @@ fn statistics_come_from_training_rows_only() {
             impute: Some(mean),
             has_gaps,
             bins,
+            ..NumberFeature::default()
         })
     };
     let colour = Feature::Categorical(CategoryFeature {

@@ -1,12 +1,12 @@
 //! Splits rows into training, validation and test, by a permutation from the caller.
 
 use super::choose::ColumnRoles;
-use super::feature::Moments;
 use super::target::Task;
+use super::time::{by_time, in_time};
 use crate::error::{Error, Result};
-use crate::files::{Cells, Column, Table, moment};
+use crate::files::{Cells, Table};
 use crate::host::number;
-use crate::math::order::{ascending, ascending_numbers};
+use crate::math::order::ascending;
 use crate::record;
 
 /// The rows of each part.
@@ -55,8 +55,8 @@ pub fn split_table(table: &Table, chosen: &ColumnRoles, fractions: Fractions, pe
     let codes = |column: usize| codes(table.columns()[column].as_category(), rows);
     let parts = match (chosen.time, chosen.group) {
         (Some(time), _) => {
-            let order = by_time(table, time, rows)?;
-            split(rows.len(), fractions, &order, Grouping::None)
+            let time = by_time(table, time, rows, chosen.date_order)?;
+            in_time(&time.places, fractions).map(|split| split.of(&time.order))
         }
         (_, Some(group)) => split(rows.len(), fractions, permutation, Grouping::Groups(&codes(group))),
         _ if chosen.task == Task::Classification => {
@@ -73,25 +73,6 @@ pub(crate) fn codes(cells: &Cells, rows: &[u32]) -> Vec<u64> {
         if cells.is_missing(row as usize) { u64::MAX - u64::from(row) } else { cells.key(row as usize) }
     };
     rows.iter().map(code).collect()
-}
-
-/// The order of rows by a column of times: numbers, or dates. Errors on a missing cell and on other texts.
-pub(crate) fn by_time(table: &Table, column: usize, rows: &[u32]) -> Result<Vec<u32>> {
-    let Column { name, cells, .. } = &table.columns()[column];
-    if let Some(&row) = rows.iter().find(|&&row| cells.is_missing(row as usize)) {
-        return Err(table.at(row as usize, name, "is missing, so that the rows cannot be put in the order of time"));
-    }
-    let Cells::Categorical { levels, .. } = cells else { return Ok(ascending(&codes(cells, rows))) };
-    let order = moment::date_order(levels).unwrap_or_default();
-    let times = Moments::of(&table.columns()[column], order);
-    if let Some(&row) = rows.iter().find(|&&row| times.get(row as usize).is_none()) {
-        let text = cells.text(row as usize).unwrap_or_default();
-        let what =
-            format!("\"{text}\" is no time: expected numbers, or dates that start with the year, like 2026-11-23");
-        return Err(table.at(row as usize, name, &what));
-    }
-    let day = |row: &u32| times.get(*row as usize).map_or(f64::NAN, |time| time.universal);
-    Ok(ascending_numbers(&rows.iter().map(day).collect::<Vec<_>>()))
 }
 
 /// Splits rows 0 to n - 1 in the order of `permutation`: training first, then validation, then test.
@@ -329,14 +310,5 @@ mod tests {
         for (n, fractions, wanted) in cases {
             assert_eq!(split(n, fractions, &backwards(n as u32), Grouping::None).unwrap_err().to_string(), wanted);
         }
-    }
-
-    #[test]
-    fn times_are_ordered_in_universal_time() {
-        use crate::files::csv::{Header, read};
-        // In universal time 02:00, 01:00 and, on the next day, 04:30; the clocks on the walls show another order.
-        let text = "at\n2024-03-01T02:00Z\n2024-03-01T10:00+09:00\n2024-02-29T23:30-05:00\n";
-        let table = read(text.as_bytes(), "a.csv", Header::Yes).unwrap();
-        assert_eq!(by_time(&table, 0, &[0, 1, 2]).unwrap(), [1, 0, 2]);
     }
 }

@@ -1,7 +1,7 @@
 //! Decides the task from the target: regression or classification.
 
 use crate::error::{Error, Result};
-use crate::files::{Cells, Column, Table};
+use crate::files::{Cells, Column, Table, moment};
 use crate::host::number;
 use crate::record;
 
@@ -55,6 +55,7 @@ pub(crate) fn decide(table: &Table, column: &Column, rows: &[u32], asked: Option
         return Ok((task, "as requested".into()));
     }
     let Cells::Numeric(values) = &column.cells else {
+        check_texts(table, column, rows)?;
         return Ok((Task::Classification, "the target is text".into()));
     };
     let numbers = || rows.iter().map(|&row| values[row as usize]);
@@ -76,6 +77,30 @@ pub(crate) fn decide(table: &Table, column: &Column, rows: &[u32], asked: Option
     }
     let at_least = if count > MOST_CLASSES { "more than 20".into() } else { count.to_string() };
     Ok((Task::Regression, format!("the target has {at_least} distinct whole numbers in {} rows", rows.len())))
+}
+
+/// Errors if texts are no classes that can be learnt: dates that are not only a few, or another text in every row.
+fn check_texts(table: &Table, column: &Column, rows: &[u32]) -> Result<()> {
+    const ENOUGH_ROWS: usize = 20;
+    let Cells::Categorical { codes, levels } = &column.cells else { return Ok(()) };
+    let mut is_used = vec![false; levels.len()];
+    for &row in rows {
+        is_used[codes[row as usize] as usize] = true;
+    }
+    let (source, name, count) = (table.source(), &column.name, is_used.iter().filter(|is_used| **is_used).count());
+    let are_few = count <= MOST_CLASSES && rows.len() >= ROWS_PER_CLASS * count;
+    if !are_few && !moment::orders(levels).is_empty() {
+        let first = &levels[0];
+        return Err(Error::new(format!(
+            "{source}: target \"{name}\" holds dates, such as {first}, which are not predicted yet: expected a number, such as the days since a fixed day; name it under categorical to learn every date as a class"
+        )));
+    }
+    if count == rows.len() && count >= ENOUGH_ROWS {
+        return Err(Error::new(format!(
+            "{source}: target \"{name}\" has another text in every row, so no class can be learnt: expected a number, or classes with several rows each"
+        )));
+    }
+    Ok(())
 }
 
 fn check_varies(column: &Column, rows: &[u32]) -> Result<()> {
@@ -121,6 +146,26 @@ mod tests {
         for (cells, asked, task, reason) in cases {
             assert_eq!(decided(cells, *asked).unwrap(), (*task, (*reason).to_string()));
         }
+    }
+
+    #[test]
+    fn texts_that_are_no_classes_are_refused() {
+        let of = |text: &dyn Fn(usize) -> String, asked| {
+            let cells: Vec<String> = (0..60).map(text).collect();
+            decided(&cells.iter().map(String::as_str).collect::<Vec<_>>(), asked).map_err(|error| error.to_string())
+        };
+        let day = |i: usize| format!("2024-{:02}-{:02}", i % 12 + 1, i % 28 + 1);
+        assert_eq!(
+            of(&day, None).unwrap_err(),
+            "wine.csv: target \"y\" holds dates, such as 2024-01-01, which are not predicted yet: expected a number, such as the days since a fixed day; name it under categorical to learn every date as a class"
+        );
+        assert!(of(&day, Some(Task::Classification)).is_ok());
+        assert!(of(&|i| format!("2024-01-0{}", i % 3 + 1), None).is_ok(), "three dates are classes");
+        assert_eq!(
+            of(&|i| format!("id{i}"), None).unwrap_err(),
+            "wine.csv: target \"y\" has another text in every row, so no class can be learnt: expected a number, or classes with several rows each"
+        );
+        assert!(of(&|i| format!("id{}", i / 2), None).is_ok());
     }
 
     #[test]

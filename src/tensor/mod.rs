@@ -15,6 +15,7 @@ use crate::program::Program;
 
 /// Element type of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DType {
     /// 32-bit float, one per word.
     F32,

@@ -1,6 +1,7 @@
 //! A run interrupted at any step: everything that is needed to continue bit for bit.
 
 use super::config::TrainerConfig;
+use super::data::Data;
 use super::progress::Progress;
 use crate::json::Json;
 use crate::nn::Spec;
@@ -26,6 +27,16 @@ pub struct Checkpoint {
     pub progress: Progress,
     /// Identifies the training rows.
     pub fingerprint: u64,
+    /// Identifies the validation and the test rows, in this order; empty in files of earlier versions.
+    pub held: Vec<u64>,
     /// Where they came from, in the words of whoever read them: the loop carries it along.
     pub origin: Option<Json>,
+}
+
+impl Checkpoint {
+    /// The part of the data that is not the checkpoint's, of validation and test rows.
+    pub fn other_part(&self, data: &Data) -> Option<&'static str> {
+        let parts = data.held_fingerprints().into_iter().zip(&self.held);
+        parts.filter(|((_, hash), own)| hash != *own).map(|((part, _), _)| part).next()
+    }
 }

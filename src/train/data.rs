@@ -41,7 +41,16 @@ impl Data {
 
     /// A hash of the training rows, which identifies them in a checkpoint (FNV-1a over their bits).
     pub fn fingerprint(&self) -> u64 {
-        let words = self.train.x.iter().chain(&self.train.y).map(|value| u64::from(value.to_bits()));
-        words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0100_0000_01b3))
+        hash(&self.train)
     }
+
+    /// The same of the validation and of the test rows, by which the best epoch is chosen and the model is judged.
+    pub fn held_fingerprints(&self) -> [(&'static str, u64); 2] {
+        [("validation", hash(&self.validation)), ("test", hash(&self.test))]
+    }
+}
+
+fn hash(rows: &Examples) -> u64 {
+    let words = rows.x.iter().chain(&rows.y).map(|value| u64::from(value.to_bits()));
+    words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0100_0000_01b3))
 }

@@ -29,6 +29,9 @@ struct Evaluation {
 impl Trainer {
     /// Runs until the epochs are done, patience is spent, the loss diverges or `watch` returns `Flow::Stop`; then restores the best weights,
     /// except after a stop by `watch`, from which the run can continue.
+    ///
+    /// Other tasks of the executor run between windows of steps, of about 50 ms; a window, and the evaluation of an epoch, occupy the thread. A program that
+    /// needs its thread more often trains in one of its own, as with `spawn_blocking`.
     pub async fn run(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<Outcome> {
         loop {
             if let Some(outcome) = self.epoch(watch).await? {

@@ -92,6 +92,9 @@ impl Trainer {
         if checkpoint.fingerprint != data.fingerprint() {
             return Err(Error::new("resume: these are not the rows the checkpoint was trained on"));
         }
+        if let Some(part) = checkpoint.other_part(&data) {
+            return Err(Error::new(format!("resume: these are not the {part} rows of the checkpoint")));
+        }
         let Checkpoint { spec, settings, parameters, moments, sums, control, best, progress, .. } = checkpoint;
         // A memory budget was kept when the run began: other steps would not be the same run.
         let network = Network::from(spec);
@@ -184,6 +187,7 @@ impl Trainer {
             best: bytemuck::cast_vec(read(&self.state.best).await?),
             progress,
             fingerprint: self.data.fingerprint(),
+            held: self.data.held_fingerprints().map(|(_, hash)| hash).to_vec(),
             origin: None,
         })
     }

@@ -32,7 +32,7 @@ fn subgroups_change_no_bit() {
     let has_subgroups = device.info().features.iter().any(|name| name == "subgroups");
     assert_eq!((device.info().subgroup > 1, plain.info().subgroup), (has_subgroups, 1));
     for (kernel, _) in kernels::ALL.iter().filter(|(kernel, _)| kernel.wgsl.contains(&EXCHANGE)) {
-        let (failures, count) = block_on(kernels::check::differing(kernels::ALL, kernel.name, [&device, &plain]));
+        let (failures, count) = block_on(kernels::check::differing(kernels::ALL, kernel.name, [&device, &plain], 1));
         assert!(
             count > 0 && failures.is_empty(),
             "{}: {count} cases, of which differ:\n{}",
@@ -50,7 +50,7 @@ fn products_of_the_library_agree_with_the_oracles() {
     }
     let request = Request { device: "cuda".into(), products: Products::Library, ..Request::default() };
     let device = block_on(Device::open(&request)).expect("CUDA with cuBLAS");
-    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), &device, "matmul"));
+    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), &device, "matmul", 1));
     assert!(count > 0 && failures.is_empty(), "of {count}:\n{}", failures.join("\n"));
 }
 
@@ -63,7 +63,7 @@ fn webgpu(subgroups: bool) -> Device {
 
 fn check_all(device: &Device) {
     let expected = std::env::var("MERO_CASE").unwrap_or_default();
-    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), device, &expected));
+    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), device, &expected, 1));
     assert!(count > 0, "no case is called \"{expected}\"");
     assert!(failures.is_empty(), "on {}:\n{}", device.info().name, failures.join("\n"));
 }

@@ -3,6 +3,7 @@
 mod compression;
 mod cuda;
 mod devices;
+mod edges;
 mod fit_devices;
 mod fits;
 mod fivedreg;

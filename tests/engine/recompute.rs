@@ -281,3 +281,34 @@ fn a_function_of_label_and_cost_chooses_what_is_computed_again() -> Result<()> {
     }
     Ok(())
 }
+
+/// Blocks of layer norm, linear layer and tanh around a residual connection, cut between the blocks: what is kept is one result of each.
+#[test]
+fn residual_networks_need_less_than_half_the_memory() -> Result<()> {
+    let device = Device::dry();
+    let linear = |outputs| Layer::Linear { outputs, bias: true, init: meromorph::nn::Init::Linear };
+    let tanh = Layer::Activation { function: Activation::tanh() };
+    let block = Layer::Residual { layers: vec![Layer::LayerNorm { epsilon: 1e-5 }, linear(64), tanh] };
+    let layers: Vec<Layer> =
+        [linear(64)].into_iter().chain(std::iter::repeat_n(block, 24)).chain([linear(1)]).collect();
+    let planned = |recompute| {
+        let spec = Spec { inputs: 3, layers: layers.clone() };
+        let trainer = Trainer::new(&device, spec, settings(recompute, 1000), data(2000, 3))?;
+        let summary = trainer.step_summary();
+        let (again, cost) = summary.recomputed;
+        Ok::<_, meromorph::Error>((
+            summary.transient_bytes as f64,
+            again,
+            cost.flops as f64 / summary.cost.flops as f64,
+        ))
+    };
+    let (whole, ..) = planned(Recompute::Nothing)?;
+    for (recompute, most) in [(2, 0.5), (3, 0.5), (6, 0.5), (12, 0.7)].map(|(n, most)| (Recompute::Every(n), most)) {
+        let (bytes, again, more) = planned(recompute)?;
+        assert!(bytes <= most * whole, "{recompute:?}: {:.3} of the memory", bytes / whole);
+        assert!(again <= 24 * 4 && more < 0.34, "{recompute:?}: {again} launches again, {more:.3} of the operations");
+    }
+    let (bytes, ..) = planned(Recompute::Root)?;
+    assert!(bytes <= 0.5 * whole, "the root: {:.3} of the memory", bytes / whole);
+    Ok(())
+}

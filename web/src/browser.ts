@@ -18,7 +18,8 @@ export const browser: Runtime = {
     module.catch(() => { module = undefined; });
     return module;
   },
-  spawn() {
+  async spawn() {
+    if (typeof Worker === "undefined") throw new LoadError("open: workers cannot be started here, as in a service worker: give worker: false, with meromorph/inline or meromorph.classic.js");
     return withFallback(
       () => started(() => new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "meromorph" })),
       async () => {
@@ -27,7 +28,9 @@ export const browser: Runtime = {
       },
     );
   },
-  direct: () => import("./direct.js"),
+  direct: () => import("./direct.js").catch((error: unknown) => {
+    throw new LoadError(`open: worker: false: the engine's script cannot be loaded here: ${messageOf(error)}. Service workers, such as the background of an extension, load nothing later: import { open } from "meromorph/inline", or load meromorph.classic.js with importScripts`);
+  }),
 };
 
 /** Tries the package's files first, then the embedded copy. */

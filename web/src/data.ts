@@ -6,7 +6,7 @@ export type { ReadingOptions };
 /** What a model predicts: a number, or a class. */
 export type Task = "regression" | "classification";
 
-/** A table file (CSV, TSV, NPY) as bytes or text. */
+/** A table file (CSV, TSV, JSON, NPY) as bytes or text. A text that clearly is an address is fetched, see {@link Remote}; any other text is data. */
 export type Table = Uint8Array | ArrayBuffer | Blob | string;
 
 /** Numbers in row-major order: a typed array, `Float16Array` if the runtime has it, or a plain array. A `Uint8Array` alone is the bytes of a file. */
@@ -26,13 +26,20 @@ export type Cell = number | bigint | string | boolean | Date | null | undefined;
 /** One row: its cells by the names of their columns. */
 export type Row = Readonly<Record<string, Cell>>;
 
+/** An object whose fields are all cells: unlike {@link Row}, also one of an interface. */
+export type RowOf<R> = { readonly [Name in keyof R]: Cell };
+
 /** Rows as objects, or as arrays of cells in the order of the columns, or below a first row with the names of the columns. */
 export type Rows = readonly object[];
 
 /** Columns of equal length by their names. */
 export type Columns = Readonly<Record<string, Numbers | readonly Cell[]>>;
 
-/** What is fetched: a URL (in a browser also as a string without a line break), a `Response`, or a stream of bytes. */
+/**
+ * What is fetched: a URL, a `Response`, or a stream of bytes. In a page a string is an address if it has at most 2,048 letters, no white space, brackets, commas,
+ * semicolons or quotes, and begins with `https://`, `http://`, `blob:`, `/`, `./` or `../` or is the name of a file such as `data/houses.csv`; so is a `data:` URL. Any other string is data,
+ * which is sent nowhere.
+ */
 export type Remote = URL | Response | ReadableStream<Uint8Array>;
 
 /** A table in any form. */
@@ -51,8 +58,18 @@ export interface Arrays {
   bottom?: Uint8Array | Uint32Array;
 }
 
-/** Numbers in the target's units, or names of classes. A row without a prediction has NaN or null. */
-export type Values<T extends Task> = T extends "regression" ? Float64Array : (string | null)[];
+/**
+ * A class as it was given: a number, `true` or `false` where the target's cells in the rows, columns or arrays of the training were all numbers or all
+ * booleans; otherwise a text, as always for a model trained on a file. A model file says which: a model that was saved by this package and loaded
+ * gives the same labels. One written by the `mero` binary gives texts.
+ */
+export type Label = string | number | bigint | boolean;
+
+/** The type of labels that are no texts. */
+export type LabelType = "number" | "bigint" | "boolean";
+
+/** Numbers in the target's units, or classes. A row without a prediction has NaN or null. */
+export type Values<T extends Task> = T extends "regression" ? Float64Array : (Label | null)[];
 
 /** One entry per row: numbers, or classes with probabilities, or, for a model with poles, numbers with flags. */
 export interface Prediction<Flags extends Uint8Array | Uint32Array = Uint8Array, T extends Task = Task> {
@@ -86,8 +103,8 @@ export interface Note {
 
 /** The prediction for one row. */
 export interface RowPrediction<T extends Task = Task> {
-  /** A number in the target's units or the name of a class; null if there is no prediction, or no value (⊥). */
-  value: (T extends "regression" ? number : string) | null;
+  /** A number in the target's units or a class, see {@link Label}; null if there is no prediction, or no value (⊥). */
+  value: (T extends "regression" ? number : Label) | null;
   /** The standard deviation of the target around `value`. Only for models trained with loss `gaussian_nll`. */
   deviation?: number;
   /** The probability of the predicted class. */

@@ -8,6 +8,7 @@ import { divided, taken } from "./options.js";
 import { copied, pack, type Packed } from "./parcel.js";
 import { renamed } from "./received.js";
 import { type Begin, Run } from "./run.js";
+import { isAddress, unknownText } from "./text.js";
 import type { Arrays, DeviceInfo, Fit, FitOptions, LoadOptions, ModelSource, ProfileOptions, ReadingOptions, ResumeOptions, StartEvent, StepProfile, TableSource, Task, TrainOptions } from "./types.js";
 import { ENGINE } from "./wire.js";
 
@@ -16,6 +17,14 @@ function checkFunctions(call: string, options: object): void {
   for (const [name, value] of Object.entries(options)) {
     if (value && typeof value !== "function") throw new InputError(`${call}: ${name} is ${shown(value)}, wanted a function`, "usage");
   }
+}
+
+/** Whether a run with these options reads a column: those that it ignores, and with `features` all that no option names, may hold anything. */
+function columnsUsed({ ignore, features, ...others }: Pick<TrainOptions, "ignore" | "features">): (name: string) => boolean {
+  const list = (names: unknown): unknown[] => (Array.isArray(names) ? names : [names]);
+  const ignored = new Set(list(ignore));
+  const named = features && new Set([features, ...Object.values(others)].flatMap(list));
+  return (name) => !ignored.has(name) && (!named || named.has(name));
 }
 
 /** An open device. Disposing of it disposes of its runs and models too: save a model before that. */
@@ -32,7 +41,7 @@ export class Engine extends Handle {
 
   /**
    * Trains a model on a table or on arrays and resolves with it, once the run has ended. `onEpoch` is called after every epoch. An aborted
-   * signal ends the run early, with its best model.
+   * signal ends the run early, with its best model; before the first epoch was completed, the promise is rejected with the signal's reason.
    */
   async fit<T extends Task = Task>(data: TableSource | Arrays, options: FitOptions<T> = {}): Promise<Fit<T>> {
     const { onStart, onEpoch, ...rest } = options ?? {};
@@ -46,7 +55,7 @@ export class Engine extends Handle {
         onStart?.(event);
       }
       if (event.event !== "end") continue;
-      const { event: _event, ...fit } = { ...start!, ...event };
+      const { event: _event, ...fit } = { ...start!, ...event, warnings: [...start!.warnings, ...event.warnings] };
       if (fit.stop === "diverged") {
         const lr = rest.lr ?? (rest as { learningRate?: number }).learningRate;
         const message = `the loss diverged in epoch ${fit.epochs}; try a smaller learning rate, lr${lr ? `: ${+(lr / 10).toPrecision(3)}` : ""}`;
@@ -68,7 +77,10 @@ export class Engine extends Handle {
 
   #run<T extends Task>(call: string, data: unknown, options: TrainOptions): Run<T> {
     const { signal, keep, reading, rest } = divided(call, options);
-    const packed = this.#packed(call, data, signal, rest.target, reading);
+    if (Array.isArray(rest.target)) {
+      throw new InputError(`${call}: target: got an array: several targets in one model are not possible yet; train one model for each target, and leave the others out with ignore`, "usage");
+    }
+    const packed = this.#packed(call, data, signal, rest.target, reading, rest);
     return new Run(this.connection, this.#starter("train", packed, rest, keep), signal, call);
   }
 
@@ -98,7 +110,7 @@ export class Engine extends Handle {
    */
   async profile(data: TableSource | Arrays, options: ProfileOptions = {}): Promise<StepProfile> {
     const { signal, keep, reading, rest: { steps, windows, ...train } } = divided<ProfileOptions>("profile", options);
-    const { parcel, transfer, target } = await this.#packed("profile", data, signal, train.target, reading);
+    const { parcel, transfer, target } = await this.#packed("profile", data, signal, train.target, reading, train);
     const id = ++this.#profiles;
     const stop = () => void this.call("stopProfile", [id]).catch(() => {});
     signal?.addEventListener("abort", stop, { once: true });
@@ -119,6 +131,9 @@ export class Engine extends Handle {
     checkFunctions("load", { onProgress });
     const isRemote = source instanceof Response || source instanceof URL || typeof source === "string";
     const { request } = this.connection;
+    // Outside a page a text is also a path, whose name may have any signs; nothing is sent.
+    const isPath = !(globalThis as { location?: unknown }).location && typeof source === "string" && source.length < 4096 && !/^https?:|^\s*[[{]|[\r\n]/i.test(source);
+    if (typeof source === "string" && !isPath && !isAddress(source)) throw unknownText("load", source, "the bytes of a model file, or its URL");
     const [data, name] = isRemote
       ? await download(source, { call: "load", wanted: "a model file", request, signal: this.#signal(signal), onProgress })
       : [source, undefined];
@@ -127,9 +142,9 @@ export class Engine extends Handle {
   }
 
   /** Packs what is trained on. Without a target, `{ x, y }` are always arrays. */
-  #packed(call: string, data: unknown, signal: AbortSignal | undefined, target: string | null | undefined, reading?: ReadingOptions): Promise<Packed> {
+  #packed(call: string, data: unknown, signal: AbortSignal | undefined, target: string | null | undefined, reading?: ReadingOptions, options?: object): Promise<Packed> {
     const arrays = target === undefined ? "always" : "alone";
-    return pack(call, data, "data", { reading, arrays, request: this.connection.request, signal: this.#signal(signal) });
+    return pack(call, data, "data", { reading, arrays, isUsed: options && columnsUsed(options), request: this.connection.request, signal: this.#signal(signal) });
   }
 
   /** A signal that aborts when the engine ends or the caller's signal aborts. Runtimes without `AbortSignal.any` use the caller's signal alone. */

@@ -25,10 +25,11 @@ export abstract class Handle {
   /** @internal Connects this handle to the object `id`. */
   protected attach(id: number): void {
     const { connection } = this;
+    const what = this.#what;
     connection.retain();
     this.#id = id;
-    const reason = disposed(this.#what);
-    unreachable.register(this, () => connection.release(id, reason), this);
+    // The callback must not hold this handle. An error made here would: V8 keeps the receivers of the calls in its stack.
+    unreachable.register(this, () => connection.release(id, disposed(what)), this);
     if (this.#isDisposed) this.#release(id);
   }
 

@@ -3,6 +3,7 @@
  * `meromorph.classic.js`, which is this as a classic script.
  * @module
  */
+import * as direct from "./direct.js";
 import type { Engine } from "./engine.js";
 import wasm from "./inline-wasm.js";
 import worker from "./inline-worker.js";
@@ -16,7 +17,8 @@ let module: Promise<WebAssembly.Module> | undefined;
 const inline: Runtime = {
   module: () => (module ??= inflated(wasm)),
   spawn: () => fromText(worker),
-  direct: () => import("./direct.js"),
+  // Imported above, not when it is needed: a service worker cannot import later.
+  direct: async () => direct,
 };
 
 /** Opens a device, in a worker of its own. */

@@ -3,11 +3,12 @@ import type { Connection } from "./connection.js";
 import { InputError } from "./errors.js";
 import { Handle } from "./handle.js";
 import { cloned, READING_OPTIONS, split, taken } from "./options.js";
+import { paced } from "./pace.js";
 import { pack, type Packed } from "./parcel.js";
 import { needsNames } from "./tables.js";
 import { byRow, joined, named } from "./prediction.js";
 import type {
-  Arrays, Columns, EvaluateOptions, Evaluation, ModelInfo, Numbers, PredictOptions, Prediction, Remote, Row, RowPrediction, Rows, Table, TableSource, Task,
+  Arrays, Columns, EvaluateOptions, Evaluation, ModelInfo, Numbers, PredictOptions, Prediction, Remote, Row, RowOf, RowPrediction, Rows, Table, TableSource, Task,
 } from "./types.js";
 import { ENGINE, type Parcel, type Predicting, type RemoteModel, type RemotePrediction } from "./wire.js";
 
@@ -28,12 +29,12 @@ export async function predicted(
   if (info instanceof Promise) info.catch(() => {});
   const isLate = info instanceof Promise && needsNames(x);
   const own = isLate ? cloned("predict", x) : x;
-  const names = isLate ? (await info).columns : info instanceof Promise ? undefined : info.columns;
-  const packed = await pack("predict", own, "table", { reading: split(rest)[0], names, hasRow: true, request: connection.request, signal });
+  const known = isLate ? await info : info instanceof Promise ? undefined : info;
+  const packed = await pack("predict", own, "table", { reading: split(rest)[0], own: known?.reading, names: known?.columns, target: known?.target, hasRow: true, request: connection.request, signal });
   const asked = { masks: packed.shape && masks === "words" ? undefined : masks, precision, unknown };
   const prediction = named(await predict(packed, asked, signal), await info);
   if (!packed.shape) return prediction;
-  const rows = byRow(prediction);
+  const rows = await paced(byRow(prediction), signal);
   return packed.shape === "rows" ? rows : rows[0]!;
 }
 
@@ -63,7 +64,7 @@ export class Model<T extends Task = Task> extends Handle {
   predict(x: Table | Numbers | Columns | Remote, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array, T>>;
   predict(x: Table | Numbers | Columns | Remote, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction<Uint8Array, T>>;
   predict(x: Table | Numbers | Columns | Remote, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array, T>>;
-  predict(row: Row, options?: PredictOptions): Promise<RowPrediction<T>>;
+  predict<R extends object & RowOf<R>>(row: R, options?: PredictOptions): Promise<RowPrediction<T>>;
   predict(x: Input, options: PredictOptions = {}): Promise<unknown> {
     return predicted(this.connection, this.info, x, options, ({ parcel, transfer }, asked, signal) => this.#predict(parcel, transfer, asked, signal));
   }
@@ -72,7 +73,7 @@ export class Model<T extends Task = Task> extends Handle {
   async evaluate(data: TableSource | Arrays, options: EvaluateOptions = {}): Promise<Evaluation> {
     const { signal, ...rest } = taken("evaluate", options, [...READING_OPTIONS, "signal"]);
     const names = [...this.info.columns, this.info.target];
-    const { parcel, transfer } = await pack("evaluate", data, "table", { reading: split(rest)[0], names, arrays: "alone", request: this.connection.request, signal });
+    const { parcel, transfer } = await pack("evaluate", data, "table", { reading: split(rest)[0], own: this.info.reading, names, arrays: "alone", request: this.connection.request, signal });
     return this.call("evaluate", [parcel], { transfer, signal });
   }
 

@@ -2,7 +2,9 @@
 import type { ReadingOptions } from "./data.js";
 import { checkPassable, InputError, messageOf, shown, tagOf, unpassable } from "./errors.js";
 import { download, type Download } from "./fetch.js";
-import { converted, type Known } from "./tables.js";
+import type { Known } from "./grid.js";
+import { converted, labelsOf } from "./tables.js";
+import { checkTable, fileJson, isAddress, parsedJson } from "./text.js";
 import type { Parcel } from "./wire.js";
 
 /** A parcel and those of its buffers that can be transferred. */
@@ -25,13 +27,13 @@ export function pack(call: string, data: unknown, source: string, how: Packing =
 }
 
 async function packed(call: string, data: unknown, source: string, how: Packing): Promise<Packed> {
-  const { reading, request } = how;
+  const { request } = how;
   checkPassable(`${call}: data`, data, request ? "a table" : "a model file");
   if (isBlob(data)) {
     const bytes = await data.arrayBuffer().catch((error: unknown) => {
       throw new InputError(`${call}: ${named(data, source)} cannot be read: ${messageOf(error)}`);
     });
-    return file(bytes, named(data, source), reading);
+    return file(call, new Uint8Array(bytes), named(data, source), how);
   }
   if (request && isRemote(data)) {
     // Only a page fetches it: elsewhere it could be a text of somebody else that names a local file.
@@ -39,22 +41,49 @@ async function packed(call: string, data: unknown, source: string, how: Packing)
       throw new InputError(`${call}: data: got ${shown(data.slice(0, 80))}, expected a table; read a file first: await readFile(…)`);
     }
     const [bytes, name] = await download(data, { ...how, request, call, wanted: "a table" });
-    return file(bytes.buffer, name ?? source, reading);
+    return file(call, bytes, name ?? source, how);
   }
-  const transfer: ArrayBuffer[] = [];
-  const table = request && converted(call, data, how);
-  const parcel: Parcel = { data: copied(call, table ? table.data : data, transfer), source, reading: table?.reading ?? reading };
-  return { parcel, transfer, shape: table?.shape, target: table?.target };
+  if (request && typeof data === "string" && data !== "") {
+    const value = parsedJson(call, data, "the text");
+    if (value) return json(call, value, source, how);
+    checkTable(call, data, how.reading);
+    // As bytes: the engine takes a text of one line for a name.
+    return bytesOf(new TextEncoder().encode(data), source, how);
+  }
+  if (request && (data instanceof ArrayBuffer || tagOf(data) === "Uint8Array")) {
+    const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data as Uint8Array<ArrayBuffer>;
+    const value = fileJson(call, bytes, "the file");
+    if (value) return json(call, value, source, how);
+  }
+  return values(call, data, source, how);
 }
 
-const file = (data: ArrayBuffer, source: string, reading: ReadingOptions | undefined): Packed => ({ parcel: { data, source, reading }, transfer: [data] });
+/** Rows, columns or arrays, or anything else for the engine to check. */
+async function values(call: string, data: unknown, source: string, how: Packing): Promise<Packed> {
+  const transfer: ArrayBuffer[] = [];
+  const converting = how.request && converted(call, data, how, how.signal);
+  if (!converting) return { parcel: { data: copied(call, data, transfer), source, reading: how.reading, labels: labelsOf(data) }, transfer };
+  const { data: table, reading = how.reading, labels, shape, target } = await converting;
+  return { parcel: { data: copied(call, table, transfer), source, reading, labels }, transfer, shape, target };
+}
+
+/** A file of a model or of a table. One of JSON is read here. */
+async function file(call: string, bytes: Uint8Array<ArrayBuffer>, source: string, how: Packing): Promise<Packed> {
+  const value = how.request && fileJson(call, bytes, source);
+  return value ? json(call, value, source, how) : bytesOf(bytes, source, how);
+}
+
+/** The table in a value of JSON: like a file, it has columns. */
+const json = async (call: string, value: object, source: string, how: Packing): Promise<Packed> => ({ ...await values(call, value, source, how), shape: undefined });
+
+const bytesOf = ({ buffer }: Uint8Array<ArrayBuffer>, source: string, { reading }: Packing): Packed => ({ parcel: { data: buffer, source, reading }, transfer: [buffer] });
 
 /** Tested by its methods: a Blob of another realm (an iframe) is not an `instanceof Blob`. */
 const isBlob = (data: unknown): data is Partial<File> & Blob => Boolean((data as Blob | undefined)?.arrayBuffer && (data as Blob).slice);
 
-/** Whether the data are to be fetched. A string without a line break is no table. */
+/** Whether the data are to be fetched. */
 function isRemote(data: unknown): data is URL | Response | ReadableStream<Uint8Array<ArrayBuffer>> | string {
-  if (typeof data === "string") return data !== "" && !/[\r\n]/.test(data);
+  if (typeof data === "string") return isAddress(data);
   return data instanceof URL || data instanceof Response || data instanceof ReadableStream;
 }
 

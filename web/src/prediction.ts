@@ -1,5 +1,5 @@
 // Predictions as the caller gets them: notes by column, probabilities by class, and, for rows, one object per row.
-import type { ModelInfo, Note, Prediction, RowPrediction } from "./types.js";
+import type { Label, LabelType, ModelInfo, Note, Prediction, RowPrediction } from "./types.js";
 import type { RemotePrediction } from "./wire.js";
 
 const KINDS = ["outside", "unseen", "unusable", "filled"] as const;
@@ -7,23 +7,37 @@ const MESSAGES = ["outside the training range", "not seen in training", undefine
 
 type Flags = Uint8Array | Uint32Array;
 
-/** A prediction with its notes, and with probabilities by the names of the classes. */
-export function named({ probabilities, noteRows, noteColumns, noteKinds, noteTexts, ...rest }: RemotePrediction, { columns, classes }: ModelInfo): Prediction<Flags> {
+/** The label of a class with this name, of the type that the labels had in the training. A name that is none of this type stays a text. */
+function label(name: string | null, type: LabelType): Label | null {
+  if (name === null) return null;
+  if (type === "boolean") return name === "true" || (name !== "false" && name);
+  if (type === "bigint") return /^-?\d+$/.test(name) ? BigInt(name) : name;
+  const number = Number(name);
+  return Number.isNaN(number) ? name : number;
+}
+
+/** A prediction with its notes, with labels of their own type, and with probabilities by the names of the classes. */
+export function named({ probabilities, noteRows, noteColumns, noteKinds, noteTexts, ...others }: RemotePrediction, { columns, classes, labels }: ModelInfo): Prediction<Flags> {
   let texts = 0;
   const notes = Array.from(noteRows, (row, at): Note => {
     const kind = noteKinds[at]!;
     return { row, column: columns[noteColumns[at]!]!, kind: KINDS[kind]!, message: MESSAGES[kind] ?? noteTexts[texts++]! };
   });
+  const byName = labels && new Map(classes.map((name) => [name, label(name, labels)]));
+  const rest = byName && Array.isArray(others.value) ? { ...others, value: others.value.map((name) => (name === null ? null : byName.get(name) ?? name)) } : others;
   if (!probabilities) return { ...rest, notes };
   const rows = rest.value.length;
   const ofClass = (at: number) => Float64Array.from({ length: rows }, (_, row) => probabilities[row * classes.length + at]!);
   return { ...rest, probabilities: Object.fromEntries(classes.map((name, at) => [name, ofClass(at)])), notes };
 }
 
-/** One object for each row. Flags are bytes. */
-export function byRow({ value, deviation, probability, probabilities, bottom, gap, fault, notes }: Prediction<Flags>): RowPrediction[] {
+/** Rows between two pauses. */
+const ROWS = 256;
+
+/** One object for each row, in steps that may pause. Flags are bytes. */
+export function* byRow({ value: values, deviation, probability, probabilities, bottom, gap, fault, notes }: Prediction<Flags>): Generator<boolean, RowPrediction[]> {
   const all = probabilities && Object.entries(probabilities);
-  const rows = Array.from(value as ArrayLike<number | string | null>, (value, row): RowPrediction => {
+  const one = (value: Label | null, row: number): RowPrediction => {
     const isNone = value === null || Number.isNaN(value) || bottom?.[row] === 1;
     return {
       value: isNone ? null : value,
@@ -34,7 +48,12 @@ export function byRow({ value, deviation, probability, probabilities, bottom, ga
       outside: [],
       note: "",
     };
-  });
+  };
+  const rows: RowPrediction[] = [];
+  for (const value of values as Iterable<Label | null>) {
+    if (rows.length % ROWS === 0) yield true;
+    rows.push(one(value, rows.length));
+  }
   for (const { row, column, kind, message } of notes) {
     const noted = rows[row]!;
     if (kind === "outside") noted.outside.push(column);

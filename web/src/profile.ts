@@ -82,7 +82,7 @@ export interface LaunchProfile {
   gflops: number;
   /** 10⁹ bytes per second. */
   gbytesPerS: number;
-  /** The shortest possible time at the rates of the ceilings, divided by `ms`: 1 is as fast as the device can be. More than 1 means that the data came from caches. */
+  /** The shortest possible time at the rates of the ceilings, divided by `ms`: 1 is the fastest that was seen. A launch that is faster than matrix products and copies raises the ceiling for all. */
   rooflineShare: number;
   /** What takes longer at the rates of the ceilings. */
   bound: "arithmetic" | "traffic";
@@ -105,9 +105,9 @@ export interface LaunchGroup {
 
 /** Measured rates of the device. */
 export interface Ceilings {
-  /** 10⁹ operations per second of a large matrix product. */
+  /** 10⁹ operations per second of the fastest matrix product, or of a launch that was faster. */
   gflops: number;
-  /** Its rows and columns. */
+  /** Rows and columns of that matrix product. */
   matmulSize: number;
   /** Copies by size, the smallest first. Small ones stay in caches, and on a GPU they wait for their launch. */
   copies: {

@@ -4,7 +4,7 @@ import { Handle } from "./handle.js";
 import { InputError } from "./errors.js";
 import { type Input, Model, predicted } from "./model.js";
 import { renamed } from "./received.js";
-import type { Columns, ModelInfo, Numbers, PredictOptions, Prediction, Remote, Row, RowPrediction, Rows, Table, Task, TrainEvent } from "./types.js";
+import type { Columns, ModelInfo, Numbers, PredictOptions, Prediction, Remote, RowOf, RowPrediction, Rows, Table, Task, TrainEvent } from "./types.js";
 import type { State, WireEvent } from "./wire.js";
 
 /** Events requested in advance: enough to continue training while a page draws, few enough to stop soon after the caller stops reading. */
@@ -50,6 +50,12 @@ export class Run<T extends Task = Task> extends Handle implements AsyncIterableI
     try {
       const value = await (this.#requested.shift() ?? this.#request());
       if (value?.event === "end") {
+        // Without a completed epoch there is nothing to keep: the model has its initial weights.
+        if (value.stop === "asked" && value.bestEpoch === null && this.#signal?.aborted) {
+          super.dispose();
+          value.model.dispose();
+          throw this.#signal.reason;
+        }
         this.#end("read to its end");
         // If the engine has ended meanwhile, there is nothing left to delete.
         await this.call("ended", []).catch(() => {});
@@ -93,7 +99,7 @@ export class Run<T extends Task = Task> extends Handle implements AsyncIterableI
   predict(x: Table | Numbers | Columns | Remote, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array, T>>;
   predict(x: Table | Numbers | Columns | Remote, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction<Uint8Array, T>>;
   predict(x: Table | Numbers | Columns | Remote, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array, T>>;
-  predict(row: Row, options?: PredictOptions): Promise<RowPrediction<T>>;
+  predict<R extends object & RowOf<R>>(row: R, options?: PredictOptions): Promise<RowPrediction<T>>;
   async predict(x: Input, options: PredictOptions = {}): Promise<unknown> {
     return predicted(this.connection, this.#info ?? this.#described(), x, options, ({ parcel, transfer }, asked, signal) => this.call("predict", [parcel, asked], { transfer, signal }));
   }

@@ -25,6 +25,8 @@ export interface EngineOptions {
   group?: string;
   /** Column by whose order the rows are split, the last for testing; no feature. */
   time?: string;
+  /** Order of day, month and year in dates that could have several. Default: the one in which all dates of a column are possible; if there are several, it is a category. */
+  dateOrder?: "dmy" | "mdy" | "ymd";
   /** Seed of the split of the rows alone. Whole number from 0 to 2^53. Default: that of the run. */
   splitSeed?: number;
   /** Share of the rows that decides when to stop. Number in [0, 1). Default: 0.15. */
@@ -137,12 +139,26 @@ export interface EngineOptions {
 export interface ReadingOptions {
   /** Whether the first line holds names; false names the columns c0, c1 and so on. Default: true if none of its cells is a number. */
   header?: boolean;
-  /** Character between cells. Default: the one of , ; and tab that the first line has most often. */
+  /** Character between cells, or spaces for any number of blanks. Default: the one of , ; | and tab that the first line has most often, or spaces. */
   delimiter?: string;
   /** Decimal mark of numbers. Default: a point. */
   decimal?: string;
   /** Character between groups of three digits. */
   thousands?: string;
-  /** Texts that mean a missing cell, besides NA, N/A, nan, null, ? and nothing. */
+  /** Texts that mean a missing cell, besides nothing, N/A, nan, null, ? and, among numbers and dates, NA, -, none, unknown and other usual words. */
   na?: readonly string[];
+  /** Whether NA and the other words are texts like others, so that only empty cells and those of na are missing. */
+  keepNa?: boolean;
+  /** Encoding of the text. Default: utf-8, or the one of the mark at its start. */
+  encoding?: "utf-8" | "utf-16le" | "utf-16be" | "latin1" | "windows-1252";
+  /** Lines that begin with this are left out. Default: # for lines at the top. */
+  comment?: string;
+  /** Lines before the table, which are left out. Whole number ≥ 0. Default: those that are clearly above the names. */
+  skip?: number;
+  /** Line of the names, from 1; lines before it are left out. Whole number ≥ 1. */
+  headerRow?: number;
+  /** What is done with rows that have too few or too many cells. Default: refuse. */
+  badRows?: "refuse" | "skip" | "fill";
+  /** Character before a quote within quotes, if that is not another quote. Default: a backslash where only that makes sense. */
+  escape?: string;
 }

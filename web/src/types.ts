@@ -1,5 +1,5 @@
 // The public types: options, events, results. Those of data and predictions are in data.ts.
-import type { ReadingOptions, Task } from "./data.js";
+import type { LabelType, ReadingOptions, Task } from "./data.js";
 import type { Model } from "./model.js";
 import type { EngineOptions } from "./train-options.js";
 
@@ -12,7 +12,7 @@ export type DeviceName = "auto" | "webgpu" | "cpu";
 
 /** Where the engine runs, and where its WebAssembly comes from. */
 export interface RuntimeOptions {
-  /** false: run in the calling thread, for use inside your own worker. Default true: run in a worker, so that the page stays responsive. */
+  /** false: run in the calling thread, for use inside your own worker; in a service worker, only with `meromorph/inline` or the classic script. Default true: run in a worker, so that the page stays responsive. */
   worker?: boolean;
   /** The engine's WebAssembly, if you host it elsewhere. Default: the file in the package. */
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module;
@@ -48,7 +48,7 @@ export interface DeviceInfo {
 /** Options of a training run. */
 export interface TrainOptions extends EngineOptions, ReadingOptions {
   /**
-   * Aborted before the run begins: the run fails with the signal's reason. Aborted later: it ends early, and its end event
+   * Aborted before the first epoch was completed: the run fails with the signal's reason. Aborted later: it ends early, and its end event
    * still brings the best model.
    */
   signal?: AbortSignal | undefined;
@@ -192,6 +192,8 @@ export interface EndEvent<T extends Task = Task> {
   steps: number;
   validation: Metrics;
   test: Metrics;
+  /** What a person should know about the model, such as a class that it never predicts. */
+  warnings: Warning[];
   model: Model<T>;
 }
 
@@ -203,9 +205,13 @@ export interface ModelInfo<T extends Task = Task> {
   target: string;
   /** The input columns, in order. */
   columns: string[];
-  /** The classes; empty for regression. */
+  /** The names of the classes, also where the labels are numbers or booleans; empty for regression. */
   classes: string[];
+  /** The type of the labels that predictions give, see {@link Label}; absent if they are texts. */
+  labels?: LabelType;
   parameters: number;
+  /** How the table was written that the model learnt from. New tables are read in the same way, except in what the options of a call say. */
+  reading: ReadingOptions;
   /** The values of each column in the training rows, in the order of `columns`. */
   inputs: (NumberInput | CategoryInput | DateInput)[];
 }
@@ -238,7 +244,7 @@ export interface ResumeOptions {
   keep?: string | undefined;
 }
 
-/** A model file: its bytes, a `File`, a `Response`, or its URL (also as a string). */
+/** A model file: its bytes, a `File`, a `Response`, or its URL (also as a string, by the rule of {@link Remote}; outside a page also a path). */
 export type ModelSource = Uint8Array | ArrayBuffer | Blob | Response | URL | string;
 
 export interface LoadOptions {

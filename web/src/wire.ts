@@ -1,6 +1,6 @@
 // The messages between a page and its engine: calls on numbered objects, and their answers.
 import type { SerializedError } from "./errors.js";
-import type { Description, DeviceInfo, EndEvent, EpochEvent, Evaluation, ModelInfo, Prediction, ReadingOptions, StartEvent, StepProfile } from "./types.js";
+import type { Description, DeviceInfo, EndEvent, EpochEvent, Evaluation, LabelType, ModelInfo, Prediction, ReadingOptions, StartEvent, StepProfile } from "./types.js";
 
 /** A table or arrays, and their name for messages. The engine checks the type of `data`. */
 export interface Parcel {
@@ -8,6 +8,8 @@ export interface Parcel {
   source: string;
   /** How a table of text is written. */
   reading?: ReadingOptions | undefined;
+  /** The types of columns whose cells are all of one type other than text. */
+  labels?: Map<string, LabelType> | undefined;
 }
 
 /** Options of a prediction, for the engine to check. */
@@ -18,7 +20,9 @@ export interface Predicting {
 }
 
 /** A prediction as it is sent: notes and probabilities as plain arrays. */
-export interface RemotePrediction extends Omit<Prediction<Uint8Array | Uint32Array>, "notes" | "probabilities"> {
+export interface RemotePrediction extends Omit<Prediction<Uint8Array | Uint32Array>, "notes" | "probabilities" | "value"> {
+  /** Numbers, or the names of classes. */
+  value: Float64Array | (string | null)[];
   /** [rows, classes] */
   probabilities?: Float64Array;
   noteRows: Uint32Array;

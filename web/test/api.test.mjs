@@ -209,7 +209,7 @@ test("tables and files are described, and errors name the file", () => both(asyn
   const file = new File(["a,y\n1,2\n3,4\n"], "small.csv");
   const torn = engine.train(new File(["a,y\n1\n"], "torn.csv"), { target: "y" });
   return [await mero.describe(file), await errorOf(torn.next())];
-}, [{ rows: 2, columns: [{ name: "a", isNumeric: true }, { name: "y", isNumeric: true }] }, "InputError: torn.csv: row 1 (line 2): got 1 cells, expected 2"]));
+}, [{ rows: 2, columns: [{ name: "a", isNumeric: true }, { name: "y", isNumeric: true }] }, "InputError: torn.csv: row 1 (line 2): got 1 cells, expected 2; is it a line of text below the table? bad_rows skip leaves such rows out"]));
 
 test("invalid input is rejected with a message", async () => {
   const cases = [
@@ -261,7 +261,7 @@ test("invalid input is rejected with a message", async () => {
     ["model.predict([{ x0: 1 }], { masks: 'bits' })", "InputError: predict: masks is \"bits\", wanted one of \"bytes\", \"words\""],
     ["model.predict([1], { precision: 'f8' })", 'InputError: predict: precision is "f8", wanted one of "f32", "f16"'],
     ["model.predict(Symbol())", /^InputError: predict: the input cannot be sent to the engine: /],
-    ["model.predict([1], { mask: 'words' })", 'InputError: predict: option "mask" is unknown: expected one of unknown, masks, precision, header, delimiter, decimal, thousands, na, signal'],
+    ["model.predict([1], { mask: 'words' })", 'InputError: predict: option "mask" is unknown: did you mean "masks"?'],
     ["model.predict([1], ['words'])", "InputError: predict: options: got an array, expected an object"],
     ["engine.load('/test/blank.html')", /^LoadError: load: http:.*blank.html is a web page, wanted a model file$/],
     ["engine.load('/x', { onProgress: {} })", "InputError: load: onProgress is of type Object, wanted a function"],

@@ -182,7 +182,7 @@ test("Playground: a dropped CSV file is described, its classes are learned and d
   assert.deepEqual(await texts(page, ".panel .stack tr:first-child th"), ["kind", "far", "left", "right"]);
   await drop(page, "torn.csv", "a,b\n1,2\n3\n");
   await page.waitForSelector("#error:not([hidden])");
-  assert.equal(await page.textContent("#error"), "torn.csv: row 2 (line 3): got 1 cells, expected 2");
+  assert.equal(await page.textContent("#error"), "torn.csv: row 2 (line 3): got 1 cells, expected 2; is it a line of text below the table? bad_rows skip leaves such rows out");
   await page.selectOption("#example", "sine");
   await page.waitForFunction(() => document.getElementById("data-size").textContent === "2,000 rows, 2 columns");
   assert.ok(await page.isHidden("#error"));
@@ -359,4 +359,25 @@ test("Playground: a run that cannot be stored shows a warning and is trained any
   assert.ok(await page.isHidden("#error"));
   await done();
   await context.close();
+});
+
+test("Playground: a file with decimal commas is read as the person chose", async () => {
+  const { page, trained, done } = await demo("playground");
+  const number = (value) => String(value).replace(".", ",");
+  const rows = Array.from({ length: 120 }, (_, at) => [1000 + (at % 17) + 0.5, (at % 17) / 4]);
+  const thousands = (value) => `${Math.floor(value / 1000)}.${number((value % 1000).toFixed(1)).padStart(5, "0")}`;
+  const text = `weight;price\n${rows.map(([a, b]) => `${thousands(a)};${number(b)}\n`).join("")}`;
+  await page.selectOption("#numbers", ",.");
+  await drop(page, "comma.csv", text);
+  await named(page, "comma.csv");
+  assert.equal(await page.textContent("#data-size"), "120 rows, 2 columns");
+  await page.fill("#epochs", "3");
+  await page.click("#train");
+  await trained();
+  assert.equal(await page.textContent("#status"), "Done.");
+  assert.match(await page.getAttribute("#input-0", "title"), /^100[01]\.?\d* to 101[67]\.?\d* in training$/);
+  // Another choice reads the same file again.
+  await page.selectOption("#numbers", ".");
+  await page.waitForSelector("#error:not([hidden]), #heads:not([hidden])");
+  await done();
 });

@@ -420,7 +420,6 @@ test("a package rejects invalid rows, naming row and column, and never predicts 
     // `map` would skip a hole, and there would be one result too few.
     [poles, [row, , row], 'predict: row 2 is undefined, wanted an object with the columns "offset", "angle"'],
     [poles, undefined, 'predict: row 1 is undefined, wanted an object with the columns "offset", "angle"'],
-    [kinds, [fine, { ...fine, [IMAGE]: "plein" }], `predict: row 2, column ${kind} is "plein", wanted one of ${JSON.stringify(SCRIPT)}, "plain"`],
     [kinds, { ...fine, [IMAGE]: 1 }, `predict: row 1, column ${kind} is 1, wanted one of ${JSON.stringify(SCRIPT)}, "plain"`],
     [kinds, { ...fine, [IMAGE]: null }, `predict: row 1, column ${kind}: ${lost}`],
     // Also with a model that imputes: only absent or null cells are missing.
@@ -428,6 +427,10 @@ test("a package rejects invalid rows, naming row and column, and never predicts 
     [gaps, { offset: 0, angel: 1 }, 'predict: row 1 has no column "angle", but "angel"; the model knows "offset", "angle"'],
   ];
   for (const [{ predict }, rows, message] of cases) await assert.rejects(predict(rows), { message });
+  const [seen, unseen] = await kinds.predict([fine, { ...fine, [IMAGE]: "plein" }]);
+  assert.equal(seen.note, "");
+  assert.equal(unseen.note, `${IMAGE}: not seen in training`);
+  assert.notEqual(unseen.value ?? null, null);
   const [without, none, more] = await gaps.predict([{ offset: 0 }, { offset: 0, angle: null }, { offset: 0, angle: null, id: 7 }]);
   assert.deepEqual([none, more], [without, without]);
   assert.ok(Number.isFinite(without.value));

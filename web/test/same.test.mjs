@@ -31,9 +31,13 @@ function table(rows) {
 
 const text = table(2500);
 
+const binary = process.env.MERO ?? join(process.env.CARGO_TARGET_DIR ?? join(web, "../target"), "release/mero");
+
+/** What the command prints. */
+const run = (...words) => execFileSync(binary, words, { encoding: "utf8", cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
+
 /** The report of the command. */
 function commanded(target, ignore) {
-  const binary = process.env.MERO ?? join(process.env.CARGO_TARGET_DIR ?? join(web, "../target"), "release/mero");
   const words = ["train", "table.csv", "--target", target, "--ignore", ignore, "--epochs", OPTIONS.epochs, "--hidden", OPTIONS.hidden, "--seed", OPTIONS.seed,
     "--device", "cpu", "--json", "--out", `${target}.safetensors`];
   const lines = execFileSync(binary, words.map(String), { encoding: "utf8", cwd: folder }).trim().split("\n");
@@ -73,3 +77,14 @@ for (const [target, ignore, names] of [["price", "kind", { loss: "loss", mse: "m
     }
   });
 }
+
+test("a model that was not trained by the command has a record of its training, and intervals", async () => {
+  const { model } = await engine.fit(text, { target: "price", ignore: ["kind"], ...OPTIONS });
+  writeFileSync(join(folder, "node.safetensors"), await model.save());
+  assert.match(run("info", "node.safetensors"), /settings +adamw, learning rate .*, seed 3\n/);
+  const [header, ...rows] = run("predict", "node.safetensors", "table.csv", "--interval", "0.9", "--device", "cpu").trim().split("\n");
+  const at = ["prediction", "lower", "upper"].map((name) => header.split(",").indexOf(name));
+  assert.ok(rows.length === 2500 && at.every((place) => place >= 0), header);
+  const isInside = rows.every((row) => { const [value, lower, upper] = at.map((place) => Number(row.split(",")[place])); return lower < value && value < upper; });
+  assert.ok(isInside);
+});

@@ -1,6 +1,6 @@
 // Correct and incorrect TypeScript calls of the package: compiled by a test, never run.
 import {
-  describe, forget, InputError, kept, open, type Fit, type Model, type PredictOptions, type Prediction, type RowPrediction, type Run, type StepProfile, type TrainEvent, type TrainOptions,
+  describe, forget, InputError, kept, open, type Fit, type Label, type Model, type PredictOptions, type Prediction, type RowPrediction, type Run, type StepProfile, type TrainEvent, type TrainOptions,
 } from "meromorph";
 import { html } from "meromorph/export";
 import { type CurveFit, fit, load, type NamedModel, models } from "meromorph/fit";
@@ -41,13 +41,23 @@ interface Person {
   city: string;
 }
 
+interface Visitor {
+  readonly age: number;
+  city?: string;
+}
+
 export async function typed(people: Person[], response: Response): Promise<void> {
   const engine = await open();
   const { model, test }: Fit<"classification"> = await engine.fit(people, { target: "city", task: "classification", decimal: ",", onEpoch: ({ epoch }) => console.log(epoch) });
   const rows: RowPrediction<"classification">[] = await model.predict(people, { unknown: "skip" });
-  const name: string | null = rows[0]!.value;
-  const one: string | null = (await model.predict({ age: 3 })).value;
-  const all: (string | null)[] = (await model.predict({ age: [1, 2] })).value;
+  const name: Label | null = rows[0]!.value;
+  const one: Label | null = (await model.predict({ age: 3 })).value;
+  const all: (Label | null)[] = (await model.predict({ age: [1, 2] })).value;
+  // An object of an interface is a row too, also with an optional cell.
+  const person: Person = { age: 3, city: "Rome" };
+  const same: RowPrediction<"classification"> = await model.predict(person);
+  const visitor: Visitor = { age: 3 };
+  console.log(same.value === person.city, (await model.predict(visitor)).note, (await model.predict([person]))[0]?.note);
   const share: Float64Array | undefined = (await model.predict("age\n1\n", { na: ["-"] })).probabilities?.Rome;
   console.log(test.accuracy, name, one, all, share, rows[0]!.outside.length, (await model.evaluate(response, { delimiter: "|" })).baseline?.accuracy);
   const numbers: Float64Array = (await engine.fit(new URL("https://example.org/a.csv"), { target: "y", task: "regression" })).model.info.task === "regression" ? new Float64Array() : new Float64Array();
@@ -84,6 +94,10 @@ export async function wrong(error: unknown): Promise<void> {
   const packed: Prediction<Uint32Array> = await (await engine.load(new Uint8Array())).predict([1]);
   // @ts-expect-error: no such policy
   await (await engine.load("x")).predict([{ a: 1 }], { unknown: "ignore" });
+  // @ts-expect-error: a number is no row
+  await (await engine.load("x")).predict(5);
+  // @ts-expect-error: a list in a row is no cell
+  await (await engine.load("x")).predict({ age: 3, tags: [["a"]] });
   // @ts-expect-error: a number is no name
   const name: string | null = (await (await engine.fit("a,y\n", { task: "regression" })).model.predict([[1]]))[0]!.value;
   console.log(name);

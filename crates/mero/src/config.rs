@@ -1,6 +1,7 @@
 //! `--config`: options of a command from a TOML file. They become words of the command line, except those that it has already.
 
 mod blame;
+mod depth;
 mod record;
 
 use std::any::TypeId;
@@ -18,10 +19,14 @@ use meromorph::options::{Entry, Kind, Naming, Range, Value};
 use meromorph::run::{OPTIONS, TrainOptions};
 
 pub(super) use blame::FromFile;
+use depth::{MOST_DEEP, too_deep};
 pub(super) use record::Record;
 
 /// Options that a file cannot have: they choose files and output, not what is done.
 const GENERAL: [&str; 6] = ["color", "config", "help", "json", "quiet", "version"];
+
+/// More bytes than any file of options has; names of a hundred thousand columns fit.
+pub(super) const MOST_BYTES: u64 = 16 << 20;
 
 /// The words of a line with the options of its `--config` file after the command's name, and these options.
 pub(super) fn merged(line: &Line, named: &Named<'_>) -> Result<(Vec<OsString>, Option<FromFile>)> {
@@ -42,8 +47,13 @@ struct Options<'a> {
 impl Options<'_> {
     fn words(&self) -> Result<Vec<OsString>> {
         let Self { file, command, .. } = *self;
-        let bytes = host::read_checked(Path::new(file), |_| Ok(()))?;
+        let bytes = host::read_within(Path::new(file), MOST_BYTES, "a file of options")?;
         let text = String::from_utf8(bytes).map_err(|_| Error::new(format!("{file}: is not UTF-8 text")))?;
+        if let Some(line) = too_deep(&text) {
+            return Err(Error::new(format!(
+                "{file}: line {line}: is nested deeper than {MOST_DEEP}: expected at most {MOST_DEEP} arrays and tables in each other"
+            )));
+        }
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
             let at = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
             Error::new(format!("{file}: line {at}: {}", error.message()))

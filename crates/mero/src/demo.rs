@@ -5,7 +5,7 @@ use pollster::block_on;
 
 use crate::options::flags::{Flags, Model, prepare};
 use crate::options::hardware::{Hardware, choose_geometry};
-use crate::options::outputs::Output;
+use crate::options::outputs::{Output, check_outs};
 use crate::session::replace::check_replaced;
 use crate::session::{Judging, Session};
 use crate::{Answer, Failure};
@@ -46,9 +46,7 @@ pub(super) fn run(args: &Args) -> Answer {
             "{rows} take about {needed} GiB; there are at most {most} GiB; choose a smaller --rows"
         )));
     }
-    if let Some(out) = &args.output.out {
-        host::check_writable(out)?;
-    }
+    check_outs(&[("model", args.output.out.as_deref(), None)], &[], args.output.force)?;
     let table = linear(args.rows)?;
     let source = table.source().to_owned();
     let mut run = prepare(&options, &table)?;
@@ -59,10 +57,22 @@ pub(super) fn run(args: &Args) -> Answer {
     let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?;
     choose_geometry(&mut trainer, &args.hardware)?;
     let origin = Origin { choice: options.choice, ..Origin::default() };
-    let (is_json, out) = (args.output.json, args.output.out.clone());
+    let (is_json, out, is_forced) = (args.output.json, args.output.out.clone(), args.output.force);
     let (has_checkpoint, judging) = (false.into(), Judging::default());
-    Session { device, run, origin, source, is_json, out, checkpoint: None, has_checkpoint, judging, tensorboard: None }
-        .run(&mut trainer)
+    Session {
+        device,
+        run,
+        origin,
+        source,
+        is_json,
+        out,
+        checkpoint: None,
+        has_checkpoint,
+        judging,
+        tensorboard: None,
+        is_forced,
+    }
+    .run(&mut trainer)
 }
 
 /// Weights of the inputs.

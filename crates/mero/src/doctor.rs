@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::Answer;
 use crate::options::hardware::Hardware;
-use crate::options::reading::{Reading, check_header, read};
+use crate::options::reading::{New, Reading, check_header, read_for};
 use crate::saved::load;
 use crate::terminal::console::{say, say_json};
 use meromorph::error::Error;
@@ -33,8 +33,7 @@ pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
     let model = load(&args.model)?;
     let preparation = model.preparation()?;
-    let format = args.reading.format()?;
-    let table = read(&args.file, &format)?;
+    let New { table, format, .. } = read_for(&model, &args.file, &args.reading, "doctor")?;
     check_header(&table, format.header, preparation.every_name())?;
     let device = args.hardware.open()?;
     let findings = block_on(model.check_up(&device, &table))?;

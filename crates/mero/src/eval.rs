@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use pollster::block_on;
 use serde_json::json;
 
+use crate::options::contents::PAGE;
 use crate::options::hardware::Hardware;
-use crate::options::outputs::{check_out, check_page};
-use crate::options::reading::{Reading, check_header, read};
+use crate::options::outputs::{Force, check_outs, keep_out};
+use crate::options::reading::{New, Reading, check_header, read_for};
 use crate::saved::load;
 use crate::show::examine::{bars, examine, partial_chart};
 use crate::show::labels::shape_of;
@@ -48,6 +49,8 @@ pub(super) struct Args {
     /// HTML page with the result, charts and what the model learns from
     #[arg(long, value_name = "HTML")]
     report: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     /// Print only JSON, one object
     #[arg(long)]
     json: bool,
@@ -59,10 +62,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
-    if let Some(report) = &args.report {
-        check_out(report, &[("model", &args.model), ("table", &args.file)])?;
-        check_page(Some(report))?;
-    }
+    let inputs = [("model", args.model.as_path()), ("table", &args.file)];
+    check_outs(&[("page", args.report.as_deref(), Some(&PAGE))], &inputs, args.force.force)?;
     let model = load(&args.model)?;
     let preparation = model.preparation()?;
     if args.sweep.is_some() && model.spec.head().is_none() {
@@ -71,8 +72,7 @@ pub(super) fn run(args: &Args) -> Answer {
     if args.profile && model.spec.head().is_none() {
         return Err(Failure::usage("profile: the model has no poles, so no row is ⊥ after any layer"));
     }
-    let format = args.reading.format()?;
-    let table = read(&args.file, &format)?;
+    let New { table, format, .. } = read_for(&model, &args.file, &args.reading, "eval")?;
     check_header(&table, format.header, preparation.every_name())?;
     let device = args.hardware.open()?;
     let Evaluation { rows, gaps, x, outputs: z, targets: y, seconds, metrics: test, baseline } =
@@ -85,7 +85,8 @@ pub(super) fn run(args: &Args) -> Answer {
     if let Some(path) = &args.report {
         let judged = (&table, rows.as_slice());
         let warning = (!gaps.columns.is_empty()).then(|| gaps.to_string());
-        host::write_whole(path, &written_page((&model, &device), judged, (&z, &y), [test, baseline], warning)?)?;
+        let page = written_page((&model, &device), judged, (&z, &y), [test, baseline], warning)?;
+        keep_out(path, &PAGE, &page, args.force.force)?;
     }
     if args.json {
         say_json(&json!({

@@ -7,7 +7,9 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use pollster::block_on;
 
+use crate::options::contents::{EXPERIMENT, PAGE, ROWS};
 use crate::options::hardware::Hardware;
+use crate::options::outputs::{Force, check_outs, keep_out, write_out};
 use crate::options::reading::read;
 use crate::terminal::console::{say, say_json};
 use crate::terminal::progress::Progress;
@@ -51,6 +53,8 @@ pub(super) struct Args {
     /// Folder for <domain>.json and <domain>.html; created if missing
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     /// Print only JSON, the report as one object
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -158,14 +162,14 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let (domain, seeds): (Domain, Vec<u64>) = (args.domain.into(), (args.seed..past).collect());
     if let Some(folder) = &args.rows {
-        return write_rows(domain, mode, &seeds, folder);
+        return write_rows(domain, mode, &seeds, folder, args.force.force);
     }
     args.hardware.check()?;
     let elsewhere = args.predictions.iter().map(|given| given.read(domain, &seeds)).collect::<Result<_>>()?;
     let request = Request { mode, seeds, methods: args.methods.clone(), epochs: args.epochs, elsewhere };
     meromorph_experiments::check(domain, &request).map_err(|error| error.with_kind(ErrorKind::Usage))?;
     let device = args.hardware.open()?;
-    let files = args.out.as_deref().map(|folder| files(folder, domain)).transpose()?;
+    let files = args.out.as_deref().map(|folder| files(folder, domain, args.force.force)).transpose()?;
     let progress = Progress::of(meromorph_experiments::trainings(domain, &request) as u64, "starting").ticking();
     let mut follow = |seed: u64, method: &str, seconds: f64| {
         progress.step();
@@ -175,8 +179,8 @@ pub(super) fn run(args: &Args) -> Answer {
     progress.finish();
     if let Some([json, page]) = &files {
         let text = serde_json::to_string_pretty(&report.to_json()).expect("a report's figures can be written as JSON");
-        host::write_whole(json, text.as_bytes())?;
-        host::write_whole(page, meromorph_experiments::page(&report).as_bytes())?;
+        keep_out(json, &EXPERIMENT, text.as_bytes(), args.force.force)?;
+        keep_out(page, &PAGE, meromorph_experiments::page(&report).as_bytes(), args.force.force)?;
     }
     if args.json {
         say_json(&report.to_json());
@@ -190,7 +194,7 @@ pub(super) fn run(args: &Args) -> Answer {
 }
 
 /// Writes the tables of each seed as CSV.
-fn write_rows(domain: Domain, mode: Size, seeds: &[u64], folder: &Path) -> Answer {
+fn write_rows(domain: Domain, mode: Size, seeds: &[u64], folder: &Path, is_forced: bool) -> Answer {
     if seeds.is_empty() {
         return Err(Failure::usage("seeds is 0, wanted at least 1"));
     }
@@ -203,7 +207,7 @@ fn write_rows(domain: Domain, mode: Size, seeds: &[u64], folder: &Path) -> Answe
             let columns: Vec<Vec<f32>> = (0..width).map(column).collect();
             let named: Vec<(&str, Values<'_>)> =
                 sheet.columns.iter().zip(&columns).map(|(name, values)| (*name, Values::F32(values))).collect();
-            host::write_whole(&folder.join(format!("{}.csv", sheet.name)), &csv::write(&named))?;
+            write_out(&folder.join(format!("{}.csv", sheet.name)), &ROWS, &csv::write(&named), is_forced)?;
         }
         say(&format!("  {}", folder.display()));
     }
@@ -214,13 +218,12 @@ fn write_rows(domain: Domain, mode: Size, seeds: &[u64], folder: &Path) -> Answe
     Ok(())
 }
 
-/// The paths of the two files, checked to be writable before anything is trained.
-fn files(folder: &Path, domain: Domain) -> Answer<[PathBuf; 2]> {
+/// The paths of the two files, checked before anything is trained.
+fn files(folder: &Path, domain: Domain, is_forced: bool) -> Answer<[PathBuf; 2]> {
     host::make_folder(folder)?;
     let files = ["json", "html"].map(|kind| folder.join(format!("{}.{kind}", domain.name())));
-    for file in &files {
-        host::check_writable(file)?;
-    }
+    let [json, page] = &files;
+    check_outs(&[("report", Some(json), Some(&EXPERIMENT)), ("page", Some(page), Some(&PAGE))], &[], is_forced)?;
     Ok(files)
 }
 

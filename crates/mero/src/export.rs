@@ -6,10 +6,12 @@ use clap::ArgGroup;
 use pollster::block_on;
 use serde_json::json;
 
+use crate::options::contents::{ONNX, PAGE};
 use crate::options::hardware::Hardware;
-use crate::options::outputs::{check_outs, check_page};
-use crate::options::reading::{Reading, read};
+use crate::options::outputs::{Force, check_outs, write_out};
+use crate::options::reading::{New, Reading, read_for};
 use crate::saved::load;
+use crate::session::replace::check_model;
 use crate::terminal::console::{say, say_json};
 use crate::{Answer, Failure, web};
 use meromorph::export::{
@@ -66,6 +68,8 @@ pub(super) struct Args {
     /// The digest that the bundle must have
     #[arg(long, value_name = "SHA256", requires = "check")]
     expect_digest: Option<String>,
+    #[command(flatten)]
+    force: Force,
     /// Print only JSON, one object per written or checked file
     #[arg(long)]
     json: bool,
@@ -86,16 +90,23 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let source = args.model.as_deref().expect("clap asks for the model where nothing is checked");
     let model = load(source)?;
-    let outs = [("ONNX file", &args.onnx), ("page", &args.html), ("f16 model", &args.f16), ("int8 model", &args.int8)];
-    check_outs(&outs.map(|(what, out)| (what, out.as_deref())), &[("model", source)])?;
-    check_page(args.html.as_deref())?;
+    let outs = [
+        ("ONNX file", args.onnx.as_deref(), Some(&ONNX)),
+        ("page", args.html.as_deref(), Some(&PAGE)),
+        ("f16 model", args.f16.as_deref(), None),
+        ("int8 model", args.int8.as_deref(), None),
+    ];
+    check_outs(&outs, &[("model", source)], args.force.force)?;
+    for narrow in [&args.f16, &args.int8].into_iter().flatten() {
+        check_model(narrow, model.preparation.as_ref(), args.force.force)?;
+    }
     if let Some(folder) = &args.bundle {
         let digest = write_bundle(&model, folder, args.overwrite)?;
         args.print_bundle("bundle", folder, &validate_bundle(folder, Some(&digest))?);
     }
     if let Some(file) = &args.onnx {
         let content = write_onnx(&model)?;
-        host::write_whole(file, &content)?;
+        write_out(file, &ONNX, &content, args.force.force)?;
         args.print_onnx(file, &content);
     }
     if let Some(file) = &args.html {
@@ -158,7 +169,7 @@ impl Args {
         let text =
             String::from_utf8(host::read(&template)?).map_err(|_| Error::new(format!("{source}: is not text")))?;
         let content = write_page(model, &text, &source)?;
-        host::write_whole(file, &content)?;
+        write_out(file, &PAGE, &content, self.force.force)?;
         let size = content.len() as u64;
         if self.json {
             say_json(&json!({ "event": "html", "path": file, "bytes": size, "sha256": digest(&content) }));
@@ -194,10 +205,11 @@ impl Args {
         let comparison = match &self.data {
             None => None,
             Some(data) => {
-                let table = read(data, &self.reading.format()?)?;
+                let New { table, .. } = read_for(model, data, &self.reading, "export")?;
                 Some(block_on(compare(&self.hardware.open()?, &table, model, &narrow))?)
             }
         };
+        check_model(file, model.preparation.as_ref(), self.force.force)?;
         host::write_whole(file, &content)?;
         self.print_narrow(model, file, storage, content.len(), comparison)?;
         Ok(())

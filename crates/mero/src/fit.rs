@@ -12,27 +12,41 @@ mod solving;
 mod stream;
 mod text;
 
+use std::path::Path;
+
 use serde_json::json;
 
-use crate::options::outputs::{check_outs, check_page};
-use crate::options::reading::{check_header, read};
+use crate::options::contents::{FIT, FITS, LOG, PAGE};
+use crate::options::outputs::{check_outs, keep_out};
+use crate::options::reading::{check_header, read, say_notes};
 use crate::saved::load_fit;
 use crate::terminal::console::{say, say_data, say_json};
+use crate::terminal::interrupt;
 use crate::{Answer, Failure};
 pub(super) use args::Args;
 use chart::curve_chart;
 use meromorph::files::{Format, RowSource};
 use meromorph::fit::{FTest, Levels, Problem, RobustLoss, SavedFit, SolveOptions, add_profiles, report};
-use meromorph::internal::host;
+use meromorph::internal::host::{self, FileLock};
 use page::page;
 use rows::Rows;
 use stream::Input;
 use text::text;
 
 pub(super) fn run(args: &Args) -> Answer {
-    let outs = [("fit", &args.out), ("page", &args.report), ("log", &args.log), ("checkpoint", &args.checkpoint)];
-    check_outs(&outs.map(|(what, out)| (what, out.as_deref())), &[("table", &args.file)])?;
-    check_page(args.report.as_deref())?;
+    let fit = if args.out.as_deref().is_some_and(many::is_table) { &FITS } else { &FIT };
+    let outs = [
+        ("fit", args.out.as_deref(), Some(fit)),
+        ("page", args.report.as_deref(), Some(&PAGE)),
+        ("log", args.log.as_deref(), Some(&LOG)),
+        // It is read and judged once the data are there.
+        ("checkpoint", args.checkpoint.as_deref(), None),
+    ];
+    let inputs = [("table", Some(args.file.as_path())), ("other fit", args.against.as_deref())];
+    let inputs: Vec<(&str, &Path)> = inputs.into_iter().filter_map(|(what, path)| Some((what, path?))).collect();
+    check_outs(&outs, &inputs, args.force)?;
+    let _lock = args.checkpoint.as_deref().map(FileLock::of).transpose()?;
+    interrupt::watch_until_work();
     let loss = RobustLoss::named(&args.loss)?;
     if let (RobustLoss::Linear, Some(_)) = (loss, args.loss_scale) {
         return Err(Failure::usage(
@@ -51,6 +65,7 @@ pub(super) fn run(args: &Args) -> Answer {
 /// A fit of a table in memory.
 fn of_table(args: &Args, format: &Format, loss: RobustLoss, options: &SolveOptions) -> Answer {
     let table = read(&args.file, format)?;
+    say_notes("fit", &table);
     let names: Vec<&str> = table.names().collect();
     let (formula, target) = args.model(&names)?;
     check_header(&table, format.header, [target.as_str()])?;
@@ -98,7 +113,7 @@ fn finish(
 ) -> Answer {
     let started = host::now_ms();
     let smaller = args.against.as_deref().map(load_fit).transpose()?;
-    let mut fit = args.solve(problem, options, rows)?;
+    let (mut fit, checkpoint) = args.solve(problem, options, rows)?;
     if args.profile {
         add_profiles(problem, &mut fit, options)?;
     }
@@ -107,11 +122,15 @@ fn finish(
     let test =
         smaller.map(|smaller| smaller.tested_against(&SavedFit::parse(&json.to_string(), "fit")?)).transpose()?;
     if let Some(out) = &args.out {
-        host::write_whole(out, format!("{json}\n").as_bytes())?;
+        keep_out(out, &FIT, format!("{json}\n").as_bytes(), args.force)?;
     }
     let saved = SavedFit::parse(&json.to_string(), "fit")?;
     if let Some(report) = &args.report {
-        host::write_whole(report, &page(&fit, &saved, rows, target, source)?)?;
+        keep_out(report, &PAGE, &page(&fit, &saved, rows, target, source)?, args.force)?;
+    }
+    // What it would save again is written.
+    if let Some(checkpoint) = checkpoint {
+        checkpoint.remove()?;
     }
     if args.json {
         if let Some(FTest { f, dof: [more, dof], p, aic_difference }) = test {

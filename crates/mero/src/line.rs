@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 
 use clap::Command;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use meromorph::error::similar;
+use meromorph::run::absent;
 
 /// The words of a command line, the program's name first.
 pub(super) struct Line {
@@ -87,13 +88,22 @@ fn is_negative(text: &str) -> bool {
 
 /// A message of clap about `words` without its first word, in plain words.
 pub(super) fn message(error: &clap::Error, root: &Command, words: &[OsString]) -> String {
-    if let Some(conflict) = conflict(error, words) {
-        return conflict;
+    if let Some(known) = conflict(error, words).or_else(|| missing_option(error, words)) {
+        return known;
     }
     let text = error.render().to_string();
     let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
     // The standard library's words for a text that is not a whole number.
     guessed(message.replace("invalid digit found in string", "expected a whole number of at least 0"), root)
+}
+
+/// The message about an option of training that other programs have: what to do instead.
+fn missing_option(error: &clap::Error, words: &[OsString]) -> Option<String> {
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
+    let is_training = words.iter().skip(1).any(|word| word == "train");
+    let name = option.strip_prefix("--").filter(|_| is_training && error.kind() == ErrorKind::UnknownArgument)?;
+    let message = absent(&name.split('=').next().unwrap_or(name).replace('-', "_"))?;
+    Some(format!("{option}: {message}"))
 }
 
 /// The message about an option that conflicts with a group of others: clap lists them all, this names those that are given.

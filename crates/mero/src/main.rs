@@ -38,6 +38,8 @@ use serde_json::json;
 
 pub(crate) use failure::{Answer, Failure};
 use line::Line;
+use meromorph::internal::host;
+use terminal::printable::shortened;
 use terminal::{color, console, progress};
 
 /// Trains and runs models, on any GPU and on plain CPUs
@@ -133,6 +135,7 @@ impl Command {
 /// Runs the command line of this process. Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and saved, 130 interrupted.
 fn main() -> ExitCode {
     quiet_drivers();
+    host::outlive_file_limit();
     let line = Line::of(std::env::args_os());
     color::choose(line.value("color").as_deref());
     let is_json = line.has("json");
@@ -144,6 +147,7 @@ fn main() -> ExitCode {
     let prefix =
         if matches!(failure, Failure::Parse(_)) || name.is_empty() { String::new() } else { format!("{name}: ") };
     let (message, code, kind) = failure.report();
+    let message = shortened(&message);
     // Some messages already start with the command's name.
     let message = message.strip_prefix(&prefix).unwrap_or(&message);
     if is_json {

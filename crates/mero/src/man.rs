@@ -6,6 +6,8 @@ use clap::Command;
 use clap_mangen::Man;
 
 use crate::Answer;
+use crate::options::contents::MANUAL;
+use crate::options::outputs::{Force, write_out};
 use crate::terminal::console::{say, say_data};
 use meromorph::internal::host;
 use meromorph::report::counted;
@@ -16,6 +18,8 @@ pub(super) struct Args {
     /// Folder for the pages of all commands: mero.1, mero-train.1, …; created if missing
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
 }
 
 pub(super) fn run(args: &Args, parser: Command) -> Answer {
@@ -26,17 +30,17 @@ pub(super) fn run(args: &Args, parser: Command) -> Answer {
         return Ok(());
     };
     host::make_folder(folder)?;
-    let count = write(command, folder)?;
+    let count = write(command, folder, args.force.force)?;
     say(&format!("  {} in {}", counted(count, "page"), folder.display()));
     Ok(())
 }
 
 /// Writes the page of a command and those of its subcommands. Returns their number.
-fn write(command: Command, folder: &Path) -> Result<usize> {
+fn write(command: Command, folder: &Path, is_forced: bool) -> Result<usize> {
     let below: Vec<Command> = command.get_subcommands().cloned().collect();
     let man = Man::new(command);
-    host::write_whole(&folder.join(man.get_filename()), &page(&man)?)?;
-    below.into_iter().try_fold(1, |count, command| Ok(count + write(command, folder)?))
+    write_out(&folder.join(man.get_filename()), &MANUAL, &page(&man)?, is_forced)?;
+    below.into_iter().try_fold(1, |count, command| Ok(count + write(command, folder, is_forced)?))
 }
 
 fn page(man: &Man) -> Result<Vec<u8>> {

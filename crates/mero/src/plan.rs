@@ -9,6 +9,7 @@ use pollster::block_on;
 use serde_json::json;
 
 use crate::Answer;
+use crate::options::outputs::Force;
 use crate::options::sizes::Sizes;
 use crate::terminal::console::{say, say_json};
 use meromorph::Device;
@@ -28,6 +29,8 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    force: Force,
+    #[command(flatten)]
     sizes: Sizes,
 }
 
@@ -41,7 +44,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let batch = trainer.settings().batch;
     trainer.prepare()?;
     if let Some([form, folder]) = args.print.as_deref() {
-        return print::kernels(trainer.step_summary(), form, Path::new(folder), args.json);
+        return print::kernels(trainer.step_summary(), form, Path::new(folder), args.json, args.force.force);
     }
     let parameters = trainer.network().layout().count();
     let (summary, kind) = (trainer.step_summary(), trainer.step_kind().name());

@@ -9,16 +9,16 @@ use std::path::Path;
 
 use pollster::block_on;
 
-use crate::options::outputs::check_out;
-use crate::options::reading::{check_header, read_bytes, reading};
-use crate::saved::{find_fit, load};
+use crate::options::contents::PREDICTIONS;
+use crate::options::outputs::{check_outs, write_out};
+use crate::options::reading::{New, check_header, read_for};
+use crate::saved::{Saved, load_any};
 use crate::terminal::console;
 use crate::terminal::progress::Progress;
 use crate::{Answer, Failure};
 pub(super) use args::Args;
 use columns::{Columns, beside};
-use meromorph::files::{Table, csv, read_table};
-use meromorph::internal::host;
+use meromorph::files::{Table, csv};
 use meromorph::model::{Follow, Model, PredictOptions, Prediction};
 use meromorph::scm::strict::{self, Range};
 use meromorph::table::{Note, Target};
@@ -30,20 +30,19 @@ pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
     let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
     if let Some(out) = out {
-        check_out(out, &[("model", &args.model), ("table", &args.file)])?;
         check_csv(out)?;
+        let inputs = [("model", args.model.as_path()), ("table", &args.file)];
+        check_outs(&[("predictions", Some(out), Some(&PREDICTIONS))], &inputs, args.force.force)?;
     }
-    if let Some(fit) = find_fit(&args.model)? {
-        args.check_fit()?;
-        return curve::run(args, &fit, out);
-    }
-    let model = load(&args.model)?;
+    let model = match load_any(&args.model)? {
+        Saved::Model(model) => *model,
+        Saved::Fit(fit) => {
+            args.check_fit()?;
+            return curve::run(args, &fit, out);
+        }
+    };
     args.check(&model)?;
-    let format = args.reading.format()?;
-    let (bytes, source) = read_bytes(&args.file)?;
-    let progress = reading(&args.file);
-    let table = read_table(&bytes, &source, &format)?;
-    drop(progress);
+    let New { table, format, bytes } = read_for(&model, &args.file, &args.reading, "predict")?;
     check_header(&table, format.header, model.preparation()?.names())?;
     let device = args.hardware.open()?;
     let progress = Progress::of(table.rows() as u64, "predicting");
@@ -54,7 +53,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let bottom = if args.valid.is_empty() { "no value: at a pole" } else { "no value: at a pole, or not valid" };
     columns.notes = note_texts(&notes, &names, &predictions, bottom);
     let text = if args.with_inputs {
-        beside(&columns.values(), &table, &bytes, &format)?
+        beside(&columns.values(), &table, bytes.as_ref())?
     } else {
         csv::write(&columns.values())
     };
@@ -63,7 +62,7 @@ pub(super) fn run(args: &Args) -> Answer {
         console::complain("mero predict: precision: the cpu predicts in f32, not in f16");
     }
     match out {
-        Some(out) => host::write_whole(out, &text)?,
+        Some(out) => write_out(out, &PREDICTIONS, &text, args.force.force)?,
         None => console::say_data(&text),
     }
     if let Some(summary) = summary(&notes, &names, table.rows()) {

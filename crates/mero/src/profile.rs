@@ -9,14 +9,14 @@ use std::path::PathBuf;
 
 use pollster::block_on;
 
+use crate::options::contents::{PAGE, TRACE};
 use crate::options::hardware::{Hardware, choose_geometry};
-use crate::options::outputs::{check_outs, check_page};
+use crate::options::outputs::{Force, check_outs, write_out};
 use crate::options::sizes::Sizes;
 use crate::terminal::console::{say, say_json};
 use crate::terminal::progress::Progress;
 use crate::{Answer, Failure};
 use findings::Findings;
-use meromorph::internal::host;
 use meromorph::profile::{Ceilings, MemoryProfile, StepProfile, trace};
 use meromorph::train::Trainer;
 use meromorph::{Device, Result};
@@ -38,6 +38,8 @@ pub(super) struct Args {
     /// File for a page with charts
     #[arg(long, value_name = "HTML")]
     page: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
     /// Print only JSON, one object
     #[arg(long)]
     json: bool,
@@ -59,8 +61,8 @@ pub(super) fn run(args: &Args) -> Answer {
         }
     }
     let table = args.sizes.file().map(|file| ("table", file.as_path()));
-    check_outs(&[("trace", args.trace.as_deref()), ("page", args.page.as_deref())], table.as_slice())?;
-    check_page(args.page.as_deref())?;
+    let outs = [("trace", args.trace.as_deref(), Some(&TRACE)), ("page", args.page.as_deref(), Some(&PAGE))];
+    check_outs(&outs, table.as_slice(), args.force.force)?;
     args.hardware.check()?;
     let (data, spec, settings) = args.sizes.run(wave)?;
     let device = args.hardware.open_timed()?;
@@ -84,10 +86,10 @@ pub(super) fn run(args: &Args) -> Answer {
     if let Some(out) = &args.trace {
         let info = device.info();
         let trace = trace(&findings.profile, &format!("{} ({})", info.device, info.name));
-        host::write_whole(out, format!("{trace}\n").as_bytes())?;
+        write_out(out, &TRACE, format!("{trace}\n").as_bytes(), args.force.force)?;
     }
     if let Some(out) = &args.page {
-        host::write_whole(out, page::page(&findings).html().as_bytes())?;
+        write_out(out, &PAGE, page::page(&findings).html().as_bytes(), args.force.force)?;
     }
     if args.json {
         say_json(&json::report(&findings));

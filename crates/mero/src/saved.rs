@@ -1,4 +1,4 @@
-//! Models and fits that were saved, loaded from their files.
+//! Models and fits that were saved, loaded from their files. A file is read once, so that it may be a pipe; its first bytes decide what it holds.
 
 use std::path::Path;
 
@@ -9,6 +9,28 @@ use meromorph::fit::SavedFit;
 use meromorph::internal::host;
 use meromorph::model::Model;
 use meromorph::{Error, Result};
+
+/// What predicts.
+pub(crate) enum Saved {
+    Model(Box<Model>),
+    Fit(Box<SavedFit>),
+}
+
+/// More bytes than the JSON of any fit has: the covariance of 4,000 free parameters has 400 MB.
+const MOST_FIT_BYTES: usize = 512 << 20;
+
+/// Loads a model from its file or from a valid bundle, or a fit.
+pub(crate) fn load_any(path: &Path) -> Result<Saved> {
+    if host::is_folder(path) {
+        return load(path).map(|model| Saved::Model(Box::new(model)));
+    }
+    let check = |start: &[u8]| if is_json(start) { check_fit(start) } else { tensors::check_start(start) };
+    let (bytes, name) = (host::read_checked(path, check)?, path.display().to_string());
+    if is_json(&bytes) {
+        return SavedFit::parse(&String::from_utf8_lossy(&bytes), &name).map(|fit| Saved::Fit(Box::new(fit)));
+    }
+    Model::load(&bytes, &name).map(|model| Saved::Model(Box::new(model)))
+}
 
 /// Loads a model from its file or from a valid bundle.
 pub(crate) fn load(path: &Path) -> Result<Model> {
@@ -23,20 +45,30 @@ pub(crate) fn read_model(path: &Path) -> Result<Vec<u8>> {
     host::read_checked(path, tensors::check_start)
 }
 
-/// The fit in a file, if it begins like JSON, as no model file does.
-pub(crate) fn find_fit(path: &Path) -> Result<Option<SavedFit>> {
-    let is_json = |start: &[u8]| if start.trim_ascii_start().starts_with(b"{") { Ok(()) } else { Err(String::new()) };
-    if host::is_folder(path) {
-        return Ok(None);
-    }
-    let Ok(bytes) = host::read_checked(path, is_json) else { return Ok(None) };
-    SavedFit::parse(&String::from_utf8_lossy(&bytes), &path.display().to_string()).map(Some)
-}
-
 /// Loads a fit.
 pub(crate) fn load_fit(path: &Path) -> Answer<SavedFit> {
-    let bytes = host::read(path)?;
-    let name = path.display().to_string();
+    let expected = "expected a file that mero fit has written";
+    let check = |start: &[u8]| {
+        if start.trim_ascii().is_empty() || is_json(start) {
+            check_fit(start)
+        } else {
+            Err(format!("is not a fit: {expected}"))
+        }
+    };
+    let (bytes, name) = (host::read_checked(path, check)?, path.display().to_string());
     let fit = SavedFit::parse(&String::from_utf8_lossy(&bytes), &name);
-    Ok(fit.map_err(|error| Error::new(format!("{error}: expected a file that mero fit has written")))?)
+    Ok(fit.map_err(|error| Error::new(format!("{error}: {expected}")))?)
+}
+
+/// Whether bytes begin like a JSON object, as no model file does; a byte-order mark may come first.
+fn is_json(start: &[u8]) -> bool {
+    start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start().starts_with(b"{")
+}
+
+/// Errors if what begins so is longer than any fit.
+fn check_fit(start: &[u8]) -> std::result::Result<(), String> {
+    if start.len() <= MOST_FIT_BYTES {
+        return Ok(());
+    }
+    Err(format!("got at least {} bytes, expected at most {MOST_FIT_BYTES}, as a fit has", start.len()))
 }

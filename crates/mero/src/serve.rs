@@ -1,5 +1,6 @@
 //! `mero serve`: serves the built demo site on a port of this machine, with the headers that WebGPU, wasm threads and a strict policy need.
 
+mod moving;
 mod site;
 
 use std::convert::Infallible;
@@ -16,6 +17,7 @@ use tokio::runtime::Builder;
 use crate::terminal::console::{complain, finish_output, say};
 use crate::{Answer, web};
 use meromorph::error::{Error, Result};
+use moving::Moving;
 use site::Site;
 
 #[derive(clap::Args)]
@@ -34,6 +36,8 @@ pub(super) struct Args {
     open: bool,
 }
 
+/// Time limit for a client to take some bytes of a response.
+const STALL_TIME: Duration = Duration::from_secs(30);
 /// Time limit for a client to send the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
@@ -53,11 +57,13 @@ async fn serve(args: &Args, site: &Site) -> Result<()> {
     // Stopping loses nothing.
     let _ = ctrlc::set_handler(|| std::process::exit(0));
     announce(args, address)?;
+    let host = args.host;
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
         let site = site.clone();
+        let stream = Moving::new(stream, STALL_TIME);
         tokio::spawn(async move {
-            let answer = service_fn(async |request| Ok::<_, Infallible>(site.answer(request).await));
+            let answer = service_fn(async |request| Ok::<_, Infallible>(site.answer_to(host, request).await));
             let mut server = http1::Builder::new();
             server.timer(TokioTimer::new()).header_read_timeout(HEAD_TIME);
             // A client may close its connection at any time.

@@ -6,9 +6,13 @@ mod report;
 mod setup;
 pub(crate) mod tensorboard;
 
+use std::path::{Path, PathBuf};
+
 use pollster::block_on;
 use serde_json::json;
 
+use crate::options::contents::PAGE;
+use crate::options::outputs::{keep_elsewhere, keep_out};
 use crate::show::folds::FoldSummary;
 use crate::show::page::content::PageContent;
 use crate::show::page::page;
@@ -22,8 +26,9 @@ use meromorph::report::counted;
 use meromorph::run::{About, Fold, Judged};
 use meromorph::train::{Event, Flow, Outcome, Stop, Trainer};
 use meromorph::{Error, Result};
+use replace::check_model;
 use report::{Rows, TrainReport, introduction, stored};
-pub(crate) use setup::{Held, JudgedRows, Judging, RunTime, Session};
+pub(crate) use setup::{Held, JudgedRows, Judging, ResumeCommand, RunTime, Session};
 
 /// The most warnings that are printed one by one.
 const MOST_WARNINGS: usize = 10;
@@ -96,16 +101,29 @@ impl Session {
             if outcome.stop != Stop::Requested || interrupt::is_requested() {
                 return Ok(outcome);
             }
-            self.save_checkpoint(trainer)?;
+            let Some((path, _)) = &self.checkpoint else { continue };
+            let bytes = self.checkpoint_bytes(trainer)?;
+            match host::write_whole(path, &bytes) {
+                Ok(()) => self.has_checkpoint.set(true),
+                Err(error) => {
+                    let older = if self.has_checkpoint.get() { " with the checkpoint of before" } else { "" };
+                    complain(&format!("mero train: {error}; the run goes on{older}"));
+                }
+            }
         }
     }
 
-    fn save_checkpoint(&self, trainer: &Trainer) -> Result<()> {
-        let Some((path, _)) = &self.checkpoint else { return Ok(()) };
-        let checkpoint = block_on(trainer.checkpoint())?.with_origin(&self.origin);
-        host::write_whole(path, &checkpoint.save(Some(self.run.preparation.clone()))?)?;
-        self.has_checkpoint.set(true);
-        Ok(())
+    fn checkpoint_bytes(&self, trainer: &Trainer) -> Result<Vec<u8>> {
+        block_on(trainer.checkpoint())?.with_origin(&self.origin).save(Some(self.run.preparation.clone()))
+    }
+
+    /// Writes the checkpoint of a run that is interrupted; elsewhere if it cannot be written to its place. Returns its path and what is to be said of
+    /// that.
+    fn last_checkpoint(&self, trainer: &Trainer, path: &Path) -> Result<(PathBuf, String)> {
+        let bytes = self.checkpoint_bytes(trainer)?;
+        let Err(error) = host::write_whole(path, &bytes) else { return Ok((path.to_owned(), String::new())) };
+        let kept = keep_elsewhere(path, &bytes).ok_or_else(|| error.clone())?;
+        Ok((kept, format!(" ({error})")))
     }
 
     fn interrupted(&self, trainer: &Trainer, outcome: &Outcome) -> Failure {
@@ -113,14 +131,22 @@ impl Session {
         let Some((path, command)) = &self.checkpoint else {
             return Failure::Interrupted(format!("{place}; nothing was written"));
         };
-        if let Err(error) = self.save_checkpoint(trainer) {
-            return Failure::Interrupted(format!("{place}, and the checkpoint was lost: {error}"));
-        }
+        let (path, why) = match self.last_checkpoint(trainer, path) {
+            Ok(saved) => saved,
+            Err(error) if self.has_checkpoint.get() => {
+                let command = command.from(path);
+                return Failure::Interrupted(format!(
+                    "{place}, which are not saved: {error}; continue from an earlier epoch with\n  {command}"
+                ));
+            }
+            Err(error) => return Failure::Interrupted(format!("{place}, and the checkpoint was lost: {error}")),
+        };
+        let command = command.from(&path);
         if self.is_json {
             say_json(&json!({ "event": "checkpoint", "path": path, "epochs": outcome.epochs, "steps": outcome.steps }));
         }
         let without = if self.judging.folds.is_some() { ", without the folds" } else { "" };
-        Failure::Interrupted(format!("{place}; saved {}{without}; continue with\n  {command}", path.display()))
+        Failure::Interrupted(format!("{place}; saved {}{why}{without}; continue with\n  {command}", path.display()))
     }
 
     /// Writes the best weights, if there are any; the message has the epoch of the divergence and advice.
@@ -132,7 +158,10 @@ impl Session {
         );
         let kept = match (&self.out, outcome.best_epoch) {
             (Some(out), Some(best)) => match self.model(trainer).and_then(|model| self.write(&model)) {
-                Ok(()) => format!("; the weights of epoch {} are in {}", best + 1, out.display()),
+                Ok(None) => format!("; the weights of epoch {} are in {}", best + 1, out.display()),
+                Ok(Some((kept, why))) => {
+                    format!("; the weights of epoch {} are in {}: {why}", best + 1, kept.display())
+                }
                 Err(error) => format!("; the weights of epoch {} are lost: {error}", best + 1),
             },
             _ => "; nothing was written".to_owned(),
@@ -153,8 +182,8 @@ impl Session {
         let (validation, test) = (&judged.validation_outputs, &judged.test_outputs);
         let metrics = [judged.validation, judged.test, judged.baseline];
         let model = &judged.model;
-        let written = self.write(model);
-        let report = TrainReport::new(self, trainer, outcome, pace, metrics);
+        let written = self.write(model).map_err(|error| self.lost(&error));
+        let report = TrainReport::new(self, trainer, outcome, pace, metrics).warned(judged.warnings.clone());
         if self.is_json {
             say_json(&report);
         } else {
@@ -165,7 +194,10 @@ impl Session {
                 say(&draw(&picture, "test rows"));
             }
         }
-        written?;
+        if !self.is_json {
+            judged.warnings.iter().for_each(|warning| complain(&format!("mero train: {warning}")));
+        }
+        let elsewhere = written?;
         if let Some(page) = &self.judging.report {
             let outputs = if page.is_test { (&**test, &*data.test.y) } else { (&**validation, &*data.validation.y) };
             self.write_page(page, (model, outputs), trainer, (&report, folds))?;
@@ -175,7 +207,20 @@ impl Session {
         for (path, _) in checkpoint {
             host::remove(path)?;
         }
-        Ok(())
+        match elsewhere {
+            None => Ok(()),
+            Some((kept, why)) => Err(Error::new(format!("{why}; the model is in {} instead", kept.display())).into()),
+        }
+    }
+
+    /// The error of a run whose model could be written nowhere. Its checkpoint stays.
+    fn lost(&self, error: &Error) -> Error {
+        let saved = self.checkpoint.as_ref().filter(|_| self.has_checkpoint.get());
+        let way = saved.map_or_else(
+            || "the model is lost".to_owned(),
+            |(path, command)| format!("the model is lost; repeat the last epochs with\n  {}", command.from(path)),
+        );
+        Error::new(format!("{error}; {way}"))
     }
 
     fn write_page(
@@ -204,7 +249,7 @@ impl Session {
             warnings,
             config: judged.config.as_deref(),
         };
-        host::write_whole(&judged.path, &page(&self.device, &content)?)?;
+        keep_out(&judged.path, &PAGE, &page(&self.device, &content)?, self.is_forced)?;
         if !self.is_json {
             say(&format!("\n  report  {}", judged.path.display()));
         }
@@ -215,8 +260,12 @@ impl Session {
         block_on(trainer.model(Some(self.run.preparation.clone())))
     }
 
-    fn write(&self, model: &Model) -> Result<()> {
-        let Some(out) = &self.out else { return Ok(()) };
-        host::write_whole(out, &model.save()?)
+    /// Writes the model; to another place if that fails, with which the error is returned.
+    fn write(&self, model: &Model) -> Result<Option<(PathBuf, Error)>> {
+        let Some(out) = &self.out else { return Ok(None) };
+        let bytes = model.save()?;
+        let is_free = check_model(out, Some(&self.run.preparation), self.is_forced);
+        let Err(error) = is_free.and_then(|()| host::write_whole(out, &bytes)) else { return Ok(None) };
+        keep_elsewhere(out, &bytes).map(|kept| Some((kept, error.clone()))).ok_or(error)
     }
 }

@@ -3,6 +3,6 @@
 pub(crate) mod color;
 pub(crate) mod console;
 pub(crate) mod interrupt;
-mod printable;
+pub(crate) mod printable;
 pub(crate) mod progress;
 pub(crate) mod shell;

@@ -4,21 +4,24 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use crate::config::Record;
+use crate::options::contents::{CONFIG, CONFIG_START, PAGE};
 use crate::options::flags::{All, Flags, GROUP, prepare};
 use crate::options::hardware::{Hardware, choose_geometry};
-use crate::options::outputs::{Output, check_out, check_outs, check_page};
-use crate::options::reading::{Reading, check_header, read};
+use crate::options::outputs::{Output, check_outs, write_out};
+use crate::options::reading::{Reading, check_header, read, read_like};
 use crate::saved::read_model;
 use crate::session::folds::FoldPlan;
 use crate::session::replace::check_replaced;
 use crate::session::tensorboard::TensorBoard;
-use crate::session::{Held, JudgedRows, Judging, Session};
-use crate::terminal::shell::quoted;
+use crate::session::{Held, JudgedRows, Judging, ResumeCommand, Session};
+use crate::terminal::console::complain;
+use crate::terminal::interrupt;
+use crate::terminal::shell::{quoted, quoted_option};
 use crate::{Answer, Failure};
 use meromorph::device::Geometry;
 use meromorph::error::Error;
-use meromorph::files::{Format, Table};
-use meromorph::internal::host;
+use meromorph::files::{Format, ReadLike, Table};
+use meromorph::internal::host::{self, FileLock};
 use meromorph::run::{Origin, Run, TrainOptions, check_groups};
 use meromorph::train::{Checkpoint, Trainer};
 
@@ -78,16 +81,21 @@ pub(super) fn run(args: &Args) -> Answer {
     let held = [("validation file", &args.validation_file), ("test file", &args.test_file)];
     let held = held.iter().filter_map(|(what, path)| Some((*what, path.as_deref()?)));
     let inputs: Vec<(&str, &Path)> = [table].into_iter().chain(held).collect();
-    let outs =
-        [("model", Some(&*out)), ("page", args.report.as_deref()), ("configuration", args.save_config.as_deref())];
-    check_outs(&outs, &[&inputs[..], &[("checkpoint", &checkpoint), ("checkpoint", old)]].concat())?;
-    check_out(&checkpoint, &inputs)?;
-    check_page(args.report.as_deref())?;
+    let outs = [
+        ("model", Some(&*out), None),
+        ("page", args.report.as_deref(), Some(&PAGE)),
+        ("configuration", args.save_config.as_deref(), Some(&CONFIG)),
+    ];
+    let is_forced = args.output.force;
+    check_outs(&outs, &[&inputs[..], &[("checkpoint", &checkpoint), ("checkpoint", old)]].concat(), is_forced)?;
+    check_outs(&[("checkpoint", Some(&checkpoint), None)], &inputs, is_forced)?;
+    let _lock = FileLock::of(&checkpoint)?;
+    interrupt::watch_until_work();
     let Start { mut run, origin, source, old, judging } = args.start(options)?;
     let is_resumed_here = args.resume.as_deref().is_some_and(|old| host::is_same_file(old, &checkpoint));
-    check_replaced(&run, Some(&out), Some(&*checkpoint).filter(|_| !is_resumed_here), args.output.force)?;
+    check_replaced(&run, Some(&out), Some(&*checkpoint).filter(|_| !is_resumed_here), is_forced)?;
     if let Some(config) = &args.save_config {
-        host::write_whole(config, args.config_text().as_bytes())?;
+        write_out(config, &CONFIG, args.config_text().as_bytes(), is_forced)?;
     }
     let data = std::mem::take(&mut run.data);
     let device = args.hardware.open()?;
@@ -97,13 +105,25 @@ pub(super) fn run(args: &Args) -> Answer {
     };
     choose_geometry(&mut trainer, &args.hardware)?;
     let geometry = device.geometry(trainer.settings().batch);
-    let command = args.resume_command(&origin.choice.target, [&out, &checkpoint], geometry);
+    let command = args.resume_command(&origin.choice.target, &out, geometry);
     let checkpoint = Some((checkpoint, command));
     let is_json = args.output.json;
     let has_checkpoint = is_resumed_here.into();
     let tensorboard = args.tensorboard.as_deref().map(TensorBoard::in_folder).transpose()?.map(RefCell::new);
-    Session { device, run, origin, source, is_json, out: Some(out), checkpoint, has_checkpoint, judging, tensorboard }
-        .run(&mut trainer)
+    Session {
+        device,
+        run,
+        origin,
+        source,
+        is_json,
+        is_forced,
+        out: Some(out),
+        checkpoint,
+        has_checkpoint,
+        judging,
+        tensorboard,
+    }
+    .run(&mut trainer)
 }
 
 /// A run before its first step.
@@ -199,8 +219,12 @@ impl Args {
             if host::is_same_file(file, &self.file) {
                 return Err(Failure::usage(format!("{} is the {part} file and the table itself", file.display())));
             }
-            let held = read(file, format)?;
+            let ReadLike { table: held, format, notes, .. } = read_like(file, format)?;
             let preparation = &run.preparation;
+            let notes = notes.iter().map(|note| format!("{} {note}", held.source()));
+            for note in notes.chain(preparation.differences(&held)) {
+                complain(&format!("mero train: {part} rows: {note}"));
+            }
             check_header(&held, format.header, preparation.every_name())?;
             let rows = if part == "test" { run.test_on(&held)? } else { run.validate_on(&held)? };
             all.push(Held { part, table: held, rows });
@@ -227,6 +251,10 @@ impl Args {
         let [validation, test] =
             given.map(|(given, stored)| given.clone().or_else(|| stored.as_ref().map(PathBuf::from)));
         let held = self.hold(&mut run, &origin.format, [&validation, &test])?;
+        if let Some(part) = checkpoint.other_part(&run.data) {
+            let file = held.iter().find(|held| held.part == part).map_or(&*source, |held| held.table.source());
+            return Err(Error::new(format!("{file}: these are not the {part} rows of {name}")).into());
+        }
         let report = self.page(&run, &table, &held)?;
         Ok(Start {
             run,
@@ -252,32 +280,27 @@ impl Args {
     /// The options of the run as a file for `--config`.
     fn config_text(&self) -> String {
         let (engine, file) = (env!("CARGO_PKG_VERSION"), quoted(&self.file.display().to_string()));
-        format!(
-            "# Options of a run of mero {engine}: mero train {file} --config THIS_FILE repeats it.\n{}",
-            self.record.text
-        )
+        format!("{CONFIG_START}{engine}: mero train {file} --config THIS_FILE repeats it.\n{}", self.record.text)
     }
 
     /// The command that resumes from the checkpoint.
-    fn resume_command(&self, target: &str, [out, checkpoint]: [&Path; 2], geometry: Geometry) -> String {
-        let text = |path: &Path| quoted(&path.display().to_string());
-        let mut command =
-            format!("mero train {} --target {} --resume {}", text(&self.file), quoted(target), text(checkpoint));
-        if out != self.default_out() {
-            command += &format!(" --out {}", text(out));
-        }
-        if checkpoint != with_ending(out, ".ckpt") {
-            command += &format!(" --checkpoint {}", text(checkpoint));
-        }
+    fn resume_command(&self, target: &str, out: &Path, geometry: Geometry) -> ResumeCommand {
+        let option = |name: &str, path: &Path| format!(" --{name}{}", quoted_option(&path.display().to_string()));
+        let file = self.file.display().to_string();
+        // A name that begins like an option is one, unless it is a path.
+        let file = if file.starts_with('-') && file != "-" { format!("./{file}") } else { file };
+        let words = format!("mero train {} --target{}", quoted(&file), quoted_option(target));
+        let mut options = String::new();
+        let named_out = if out == self.default_out() { String::new() } else { option("out", out) };
         if let Some(report) = &self.report {
-            command += &format!(" --report {}", text(report));
+            options += &option("report", report);
         }
-        command += &self.hardware.options(geometry);
+        options += &self.hardware.options(geometry);
         let flags = [("force", self.output.force), ("json", self.output.json)];
         for (name, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
-            command += &format!(" --{name}");
+            options += &format!(" --{name}");
         }
-        command
+        ResumeCommand { words, default_checkpoint: with_ending(out, ".ckpt"), out: named_out, options }
     }
 }
 

@@ -5,6 +5,9 @@ mod synthetic;
 
 use std::path::{Path, PathBuf};
 
+use crate::config::MOST_BYTES;
+use crate::options::contents::of_xpcs;
+use crate::options::outputs::{Force, Wanted, check_outs, keep_out};
 use crate::options::pairs::{pairs, range, value};
 use crate::show::fitted::{cautions, parameter_table, stop_text};
 use crate::terminal::console::{complain, say, say_data};
@@ -14,7 +17,8 @@ use meromorph::fit::RobustLoss;
 use meromorph::internal::host;
 use meromorph::report::{counted, duration, figure};
 use meromorph_xpcs::{
-    AngleRange, Config, Experiment, Fitting, Outcome, Results, canonical, parse_angles, read_experiment,
+    ARRAYS_FILE, AngleRange, Config, Experiment, Fitting, Outcome, RESULT_FILES, Results, canonical, parse_angles,
+    read_experiment,
 };
 use model::ModelArgs;
 use synthetic::SyntheticArgs;
@@ -73,6 +77,8 @@ pub(super) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    force: Force,
+    #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
     synthetic: SyntheticArgs,
@@ -80,11 +86,11 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Answer {
     if let Some(out) = &args.synthetic.synthetic {
-        return synthetic::run(&args.synthetic, &args.model, args.json, out);
+        return synthetic::run(&args.synthetic, &args.model, (args.json, args.force.force), out);
     }
     let file = args.file.as_deref().unwrap_or(Path::new(""));
     let source = file.display().to_string();
-    let bytes = host::read_checked(file, |_| Ok(()))?;
+    let bytes = host::read_within(file, MOST_BYTES, "a configuration")?;
     let text = String::from_utf8(bytes).map_err(|_| Error::new(format!("{source}: is not UTF-8 text")))?;
     let mut config = Config::parse(&text, &source, args.model.flow())?;
     args.model.apply(&mut config.fitting.model)?;
@@ -97,6 +103,11 @@ pub(super) fn run(args: &Args) -> Answer {
     let out = args.out.clone().or_else(|| config.out.clone()).unwrap_or_else(|| PathBuf::from("xpcs_results"));
     // A folder that cannot be made is better known before the fit.
     host::make_folder(&out)?;
+    let paths: Vec<(&str, PathBuf)> = RESULT_FILES.iter().map(|name| (*name, out.join(name))).collect();
+    let outs: Vec<Wanted<'_>> =
+        paths.iter().map(|(name, path)| (*name, Some(path.as_path()), Some(of_xpcs(name)))).collect();
+    let inputs = [("configuration", file), ("data", data.as_path())];
+    check_outs(&outs, &inputs, args.force.force)?;
     let outcome = config.fitting.solve(&experiment)?;
     if outcome.is_restarted {
         let note =
@@ -105,7 +116,16 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let data = data.display().to_string();
     let results = Results { outcome: &outcome, experiment: &experiment, data: &data, notes: &config.notes };
-    let written = results.write(&out, !args.no_arrays)?;
+    let mut written = Vec::new();
+    for (name, bytes) in results.files(!args.no_arrays)? {
+        let path = out.join(name);
+        keep_out(&path, of_xpcs(name), &bytes, args.force.force)?;
+        written.push(path);
+    }
+    if args.no_arrays {
+        // Those of another fit would contradict the other files.
+        host::remove(&out.join(ARRAYS_FILE))?;
+    }
     if args.json {
         say_data(format!("{}\n", results.report()).as_bytes());
         return Ok(());

@@ -105,6 +105,9 @@ impl File<'_> {
             return Ok(None);
         }
         let place = format!("{}: {name}", self.source);
+        // A member that is longer than its header says is not unpacked.
+        let (start, bytes) = self.archive.start(&member, npy::MOST_HEADER_BYTES)?;
+        npy::Layout::parse(&start, bytes, &place)?;
         let bytes = self.archive.unpack(&member)?;
         take(&Array::parse(&bytes, &place)?, &place).map(Some)
     }
@@ -206,6 +209,11 @@ impl File<'_> {
 
 /// Writes an experiment that [`read_experiment`] reads.
 pub fn write_experiment(path: &Path, experiment: &Experiment) -> Result<()> {
+    host::write_whole(path, &experiment_bytes(experiment)?)
+}
+
+/// The bytes of such a file.
+pub fn experiment_bytes(experiment: &Experiment) -> Result<Vec<u8>> {
     let Experiment { phi, t, dt, q, gap, c2, sigma } = experiment;
     let line = |values: &[f64]| npy::write(&[values.len()], false, values.iter().copied());
     let one = |value: f64| npy::write(&[], false, std::iter::once(value));
@@ -227,5 +235,5 @@ pub fn write_experiment(path: &Path, experiment: &Experiment) -> Result<()> {
     if let Some(sigma) = sigma {
         members.push(("sigma.npy", Box::new(|| cube(sigma))));
     }
-    host::write_whole(path, &host::pack(&members)?)
+    host::pack(&members)
 }

@@ -9,8 +9,14 @@ use super::parameter::canonical;
 use super::theory::decay;
 use meromorph::error::{Error, Result};
 use meromorph::files::npy;
+use meromorph::fit::sealed;
 use meromorph::internal::host::{self, Member, gib, number};
 use meromorph::internal::json::Json;
+
+/// The names of the result files.
+pub const RESULT_FILES: [&str; 4] = ["parameters.json", "analysis_results.json", "convergence.json", ARRAYS_FILE];
+/// The one of arrays.
+pub const ARRAYS_FILE: &str = "fitted_data.npz";
 
 /// What the result files hold.
 pub struct Results<'a> {
@@ -33,26 +39,33 @@ impl Results<'_> {
     /// [m, n, n] and as precise as the data, `per_angle_scaling` [m, 2] (contrast, offset), `t1` [n], `t2` [n] and `q`.
     pub fn write(&self, folder: &Path, has_arrays: bool) -> Result<Vec<PathBuf>> {
         host::make_folder(folder)?;
-        let files = [
-            ("parameters.json", parameters(self.outcome).to_string()),
-            ("analysis_results.json", self.report()),
-            ("convergence.json", convergence(self.outcome).to_string()),
-        ];
         let mut written = Vec::new();
-        for (name, json) in files {
+        for (name, bytes) in self.files(has_arrays)? {
             let path = folder.join(name);
-            host::write_whole(&path, format!("{json}\n").as_bytes())?;
+            host::write_whole(&path, &bytes)?;
             written.push(path);
         }
-        let path = folder.join("fitted_data.npz");
-        if has_arrays {
-            host::write_whole(&path, &arrays(self.outcome, self.experiment)?)?;
-            written.push(path);
-        } else {
+        if !has_arrays {
             // Those of another fit would contradict the other files.
-            host::remove(&path)?;
+            host::remove(&folder.join(ARRAYS_FILE))?;
         }
         Ok(written)
+    }
+
+    /// The names and bytes of the files.
+    pub fn files(&self, has_arrays: bool) -> Result<Vec<(&'static str, Vec<u8>)>> {
+        let [first, second, third, last] = RESULT_FILES;
+        let texts = [
+            (first, parameters(self.outcome).to_string()),
+            (second, self.report()),
+            (third, convergence(self.outcome).to_string()),
+        ];
+        let mut files: Vec<_> =
+            texts.into_iter().map(|(name, json)| (name, format!("{json}\n").into_bytes())).collect();
+        if has_arrays {
+            files.push((last, arrays(self.outcome, self.experiment)?));
+        }
+        Ok(files)
     }
 
     /// The fit with its covariance, and what was fitted, as JSON text that `fit::SavedFit` reads.
@@ -84,7 +97,7 @@ impl Results<'_> {
             _ => Vec::new(),
         };
         fields.extend(more.into_iter().map(|(name, value)| (name.to_owned(), value)));
-        Json::Fields(fields).to_string()
+        sealed(Json::Fields(fields)).to_string()
     }
 }
 

@@ -1,6 +1,7 @@
 //! A YAML file as nested sections whose keys are taken by name: what nobody takes is an error with its line and its path.
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
+use saphyr_parser::{Event, Parser};
 
 use meromorph::error::{Error, Result, hint, listed};
 
@@ -24,6 +25,7 @@ enum Value {
 /// Reads a file that holds one mapping; `source` names it in errors.
 pub(super) fn read(text: &str, source: &str) -> Result<Node> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    check_depth(text, source)?;
     let mut documents = MarkedYaml::load_from_str(text).map_err(|error| {
         let line = error.marker().line();
         Error::new(format!("{source}: line {line}: {}", error.info()))
@@ -37,6 +39,28 @@ pub(super) fn read(text: &str, source: &str) -> Result<Node> {
         Value::Fields(_) => Ok(node),
         _ => Err(Error::new(format!("{source}: expected keys and values, such as analysis_mode: static"))),
     }
+}
+
+/// Lists and sections that may be in each other.
+const MOST_DEEP: usize = 100;
+
+/// Errors if lists and sections are nested deeper than any configuration needs: the loader would overflow the stack. What is no YAML is the loader's error.
+fn check_depth(text: &str, source: &str) -> Result<()> {
+    let mut depth = 0_usize;
+    for (event, span) in Parser::new_from_str(text).map_while(std::result::Result::ok) {
+        match event {
+            Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
+            Event::SequenceEnd | Event::MappingEnd => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > MOST_DEEP {
+            let line = span.start.line();
+            return Err(Error::new(format!(
+                "{source}: line {line}: is nested deeper than {MOST_DEEP}: expected at most {MOST_DEEP} lists and sections in each other"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn node(yaml: &MarkedYaml<'_>, source: &str) -> Result<Node> {

@@ -32,7 +32,8 @@ pub enum Recompute {
     /// None.
     #[default]
     Nothing,
-    /// All but what every so many-th launch passes on to the next; with 1 only what is not passed on, such as slopes.
+    /// All but what every so many-th launch passes on to the next, or one of up to as many after it if that passes on less, as at the end of a residual
+    /// block; with 1 only what is not passed on, such as slopes.
     Every(usize),
     /// The same with the root of the number of launches, which takes the least memory.
     Root,

@@ -66,6 +66,10 @@ pub(super) struct Saved {
     uses: Uses,
     /// For each buffer that can be computed again, the launch that writes it.
     writers: Vec<(*const Slot, usize)>,
+    /// What launches before the turn pass on to each other.
+    passed: Vec<Passed>,
+    /// Words that the launches before each command pass on to those from it on.
+    crossing_words: Vec<usize>,
     /// The results that are read after the turn and can be dropped, in the order of their launches.
     results: Vec<SavedResult>,
     /// Number of launches with such results.
@@ -79,8 +83,29 @@ struct SavedResult {
     command: usize,
     /// Its launch among those with such results.
     launch: usize,
-    /// Whether another launch before the turn reads it as well.
-    is_passed_on: bool,
+}
+
+/// A buffer that can be computed again and that launches before the turn read.
+struct Passed {
+    slot: *const Slot,
+    words: usize,
+    /// The launch that writes it, and the last before the turn that reads it.
+    command: usize,
+    last: usize,
+}
+
+impl Passed {
+    /// Whether it is made before a command and read from it on.
+    fn crosses(&self, command: usize) -> bool {
+        self.command < command && self.last >= command
+    }
+}
+
+/// What is dropped, and what is kept although nothing but launches that run again reads it.
+#[derive(Default)]
+struct Selection {
+    dropped: Vec<*const Slot>,
+    kept: Vec<*const Slot>,
 }
 
 impl Saved {
@@ -100,7 +125,10 @@ impl Saved {
             command.writes().iter().any(|written| given.iter().any(|view| view.buffer.is(&written.buffer)))
         };
         let end = commands[turn..].iter().position(overwrites).map_or(commands.len(), |at| turn + at);
-        let (mut writers, mut results, mut launches) = (Vec::new(), Vec::new(), 0);
+        let (mut writers, mut passed, mut results, mut launches) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        let last_read = |buffer: &Buffer| {
+            commands[..turn].iter().rposition(|command| command.reads().iter().any(|view| view.buffer.is(buffer)))
+        };
         for (at, command) in commands[..turn].iter().enumerate() {
             let Command::Dispatch(Dispatch { inputs, outputs, .. }) = command else { continue };
             let is_own = |view: &View| {
@@ -114,26 +142,43 @@ impl Saved {
             // What is read where nothing can be computed again is kept for all its readers.
             let free = outputs.iter().filter(|view| !reads(end..commands.len(), &view.buffer));
             writers.extend(free.clone().map(|view| (view.buffer.key(), at)));
+            passed.extend(free.clone().filter_map(|view| {
+                let (slot, words) = (view.buffer.key(), view.words);
+                Some(Passed { slot, words, command: at, last: last_read(&view.buffer)? })
+            }));
             let before = results.len();
             results.extend(free.filter(|view| reads(turn..end, &view.buffer)).map(|view| SavedResult {
                 slot: view.buffer.key(),
                 command: at,
                 launch: launches,
-                is_passed_on: reads(0..turn, &view.buffer),
             }));
             launches += usize::from(results.len() > before);
         }
-        Self { turn, end, uses, writers, results, launches }
+        let words_at =
+            |at: usize| passed.iter().filter(|passed: &&Passed| passed.crosses(at)).map(|passed| passed.words).sum();
+        let crossing_words = (0..=turn).map(words_at).collect();
+        Self { turn, end, uses, writers, passed, crossing_words, results, launches }
     }
 
-    /// Everything but what the last launch of each stretch passes on, and all of the last stretch, which is needed at once.
-    fn all_but_every(&self, length: usize) -> Vec<*const Slot> {
+    /// Everything but what each stretch passes on, and all of the last stretch, which is needed at once. A stretch has `length` launches with results, or
+    /// up to twice as many where less is passed on then: a network with residual connections is cut between its blocks, where one result is passed on.
+    fn all_but_every(&self, length: usize) -> Selection {
         let length = length.max(1);
-        let last = self.launches.saturating_sub(1) / length * length;
-        let is_dropped = |result: &&SavedResult| {
-            result.launch < last && !((result.launch + 1).is_multiple_of(length) && result.is_passed_on)
-        };
-        self.results.iter().filter(is_dropped).map(|result| result.slot).collect()
+        // The command of each launch with results.
+        let mut commands: Vec<usize> = self.results.iter().map(|result| result.command).collect();
+        commands.dedup();
+        let (mut first, mut kept) = (0, Vec::new());
+        while first + length < self.launches {
+            let place = commands[first + length - 1] + 1;
+            // Not just before the last launch: the end of a network is narrow, but what comes before it is needed at once.
+            let inner = &commands[..self.launches - 1];
+            let end = inner.get(first + 2 * length - 1).copied().unwrap_or(place);
+            let cut = (place..=end).min_by_key(|place| self.crossing_words[*place]).unwrap_or(place);
+            kept.extend(self.passed.iter().filter(|passed| passed.crosses(cut)).map(|passed| passed.slot));
+            first = commands.partition_point(|command| *command < cut);
+        }
+        let is_dropped = |result: &&SavedResult| result.launch < first && !kept.contains(&result.slot);
+        Selection { dropped: self.results.iter().filter(is_dropped).map(|result| result.slot).collect(), kept }
     }
 
     /// The recordings for every length of a stretch, each with its bytes.
@@ -150,11 +195,14 @@ impl Saved {
     }
 
     /// The results of the launches that `drops` chooses.
-    fn chosen(&self, recording: &Recording, drops: &dyn Fn(&Label, Cost) -> bool) -> Vec<*const Slot> {
+    fn chosen(&self, recording: &Recording, drops: &dyn Fn(&Label, Cost) -> bool) -> Selection {
         let is_chosen = |result: &&SavedResult| {
             drops(&recording.labels[result.command], self.cost_of_again(recording, result.command))
         };
-        self.results.iter().filter(is_chosen).map(|result| result.slot).collect()
+        Selection {
+            dropped: self.results.iter().filter(is_chosen).map(|result| result.slot).collect(),
+            kept: Vec::new(),
+        }
     }
 
     /// The cost of a launch and of those before it that run again for it because their results are not saved, as where a result is packed.
@@ -168,12 +216,12 @@ impl Saved {
     }
 
     /// The recording in which these results are computed again after the turn, each just before it is read first.
-    fn dropping(&self, device: &Device, recording: &Recording, dropped: &[*const Slot]) -> (Recording, (usize, Cost)) {
+    fn dropping(&self, device: &Device, recording: &Recording, choice: &Selection) -> (Recording, (usize, Cost)) {
         let mut again = Again {
             saved: self,
             device,
             recording,
-            dropped,
+            choice,
             copies: Vec::new(),
             made: Recording { turn: recording.turn, ..Recording::default() },
             cost: Cost::default(),
@@ -200,7 +248,7 @@ struct Again<'r> {
     saved: &'r Saved,
     device: &'r Device,
     recording: &'r Recording,
-    dropped: &'r [*const Slot],
+    choice: &'r Selection,
     /// What was computed again.
     copies: Vec<(*const Slot, Buffer)>,
     made: Recording,
@@ -211,7 +259,8 @@ impl Again<'_> {
     /// Computes a result again if it was dropped, and before it whatever that needs.
     fn need(&mut self, buffer: &Buffer) {
         let key = buffer.key();
-        let is_kept = self.saved.results.iter().any(|result| result.slot == key) && !self.dropped.contains(&key);
+        let is_saved = self.saved.results.iter().any(|result| result.slot == key);
+        let is_kept = is_saved && !self.choice.dropped.contains(&key) || self.choice.kept.contains(&key);
         let is_again = self.copies.iter().any(|(slot, _)| *slot == key);
         let Some((_, writer)) = self.saved.writers.iter().find(|(slot, _)| *slot == key && !is_kept && !is_again)
         else {

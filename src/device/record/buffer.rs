@@ -14,10 +14,15 @@ pub struct Memory(pub u32);
 #[derive(Clone)]
 pub struct Buffer(pub(in crate::device) Rc<Slot>);
 
+/// What a device is called, for messages; two buffers are of one device if they share it.
+pub(in crate::device) type Owner = Rc<str>;
+
 /// Gives a block of memory for so many words back to its device, if the device is still there.
 pub(in crate::device) type Release = Rc<dyn Fn(Memory, usize)>;
 
 pub(in crate::device) struct Slot {
+    /// The device that it belongs to.
+    pub(in crate::device) owner: Owner,
     pub(in crate::device) words: usize,
     /// Whether all of its words are floats.
     pub(in crate::device) holds_floats: bool,

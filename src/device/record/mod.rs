@@ -15,7 +15,7 @@ mod tag;
 pub use body::{Body, Call, SharedBody};
 pub use bound::{BoundCommand, Region};
 pub use buffer::{Buffer, Memory, VIEW_WORDS, View};
-pub(super) use buffer::{Release, Slot};
+pub(super) use buffer::{Owner, Release, Slot};
 pub use case::{Bound, Case, Expected};
 pub use compose::{EXCHANGE, compose, compose_sized};
 pub(super) use kernel::check_grid;

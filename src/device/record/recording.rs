@@ -39,6 +39,14 @@ impl Command {
         reads.iter_mut().chain(writes)
     }
 
+    /// What it runs, for messages.
+    pub(in crate::device) fn name(&self) -> &'static str {
+        match self {
+            Self::Dispatch(dispatch) => dispatch.kernel.name,
+            Self::Copy { .. } => "copy",
+        }
+    }
+
     /// Views written by the command (and perhaps read).
     pub fn writes(&self) -> &[View] {
         match self {
@@ -52,11 +60,7 @@ impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sizes = |views: &[View]| views.iter().map(|view| view.words.to_string()).collect::<Vec<_>>().join(", ");
         let (reads, writes) = (sizes(self.reads()), sizes(self.writes()));
-        let name = match self {
-            Self::Dispatch(dispatch) => dispatch.kernel.name,
-            Self::Copy { .. } => "copy",
-        };
-        write!(f, "{name}({reads}) -> ({writes})")
+        write!(f, "{}({reads}) -> ({writes})", self.name())
     }
 }
 

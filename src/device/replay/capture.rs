@@ -1,5 +1,7 @@
 //! Recording: commands get labels and buffers get tags; what is recorded can be captured as a plan.
 
+use std::rc::Rc;
+
 use super::plan::Plan;
 use crate::device::handle::Device;
 use crate::device::passes::{Outline, Passes, rewritten};
@@ -8,7 +10,18 @@ use crate::error::Result;
 
 impl Device {
     /// Appends a command. It runs when a value is read or a plan is run.
+    ///
+    /// Panics if a buffer belongs to another device, or is bound both as input and as output.
+    #[track_caller]
     pub fn record(&self, command: Command) {
+        for view in command.reads().iter().chain(command.writes()) {
+            let (own, other) = (&self.0.owner, &view.buffer.0.owner);
+            assert!(
+                Rc::ptr_eq(own, other),
+                "{}: got tensors of two devices, {own} and {other}: expected tensors of one device",
+                command.name()
+            );
+        }
         if let Command::Dispatch(dispatch) = &command {
             let name = dispatch.kernel.name;
             for (at, out) in dispatch.outputs.iter().enumerate() {
@@ -40,7 +53,8 @@ impl Device {
         work()
     }
 
-    /// Makes a plan of the commands that `work` records. Tensors in `work`'s result keep their memory; other buffers share memory.
+    /// Makes a plan of the commands that `work` records. Tensors in `work`'s result keep their memory; other buffers share memory. Tracked values in the
+    /// result lose their history: gradients are taken inside `work`.
     pub fn capture<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<(Plan, T)> {
         self.capture_with(&Passes::default(), work)
     }
@@ -65,11 +79,20 @@ impl Device {
         let kept = {
             let _ended = Finally::new(|| {
                 self.0.is_capturing.set(false);
+                // Before the plan is made, which keeps what is still held.
+                self.0.at_end.take().into_iter().for_each(|work| work());
                 recording = std::mem::take(&mut *self.0.pending.borrow_mut());
             });
             work()
         };
         Ok((recording, kept?))
+    }
+
+    /// Does something when the capture that is in progress ends; nothing outside a capture.
+    pub(crate) fn at_end_of_capture(&self, work: impl FnOnce() + 'static) {
+        if self.0.is_capturing.get() {
+            self.0.at_end.borrow_mut().push(Box::new(work));
+        }
     }
 
     /// Says that the commands recorded from here on read what those before have computed, as the backward pass does of a forward pass. The first

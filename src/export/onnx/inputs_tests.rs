@@ -19,7 +19,7 @@ fn model() -> Model {
     let target = Target::Regression { name: "y".into(), mean: 0.0, scale: 1.0, min: 0.0, max: 1.0 };
     let spec = Spec::mlp(5, &[], 1, Activation::identity());
     let parameters = vec![0.0; Layout::of(&spec).total];
-    Model::new(spec, Loss::mse(), parameters, Some(Preparation { features, target }))
+    Model::new(spec, Loss::mse(), parameters, Some(Preparation::new(features, target)))
 }
 
 #[test]

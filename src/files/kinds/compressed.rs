@@ -90,6 +90,12 @@ pub(crate) fn gzip(packed: &[u8], size: usize) -> Option<Vec<u8>> {
     whole(MultiGzDecoder::new(packed), size)
 }
 
+/// The bytes of one Brotli page, which must be `size`.
+pub(crate) fn brotli(packed: &[u8], size: usize) -> Option<Vec<u8>> {
+    const BUFFER_BYTES: usize = 64 << 10;
+    whole(brotli_decompressor::Decompressor::new(packed, BUFFER_BYTES), size)
+}
+
 /// Exactly `size` bytes; memory grows with what is unpacked, not with what is declared.
 fn whole(from: impl Read, size: usize) -> Option<Vec<u8>> {
     let mut out = Vec::new();

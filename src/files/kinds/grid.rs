@@ -2,6 +2,7 @@
 
 use super::memory::has_memory;
 use crate::error::{Error, Result};
+use crate::files::text::reading::Unread;
 use crate::files::text::{Format, csv};
 use crate::files::{Column, MISSING_CODE, Table};
 
@@ -47,20 +48,27 @@ impl Texts {
 #[derive(Default)]
 pub(crate) struct Grid {
     pub(crate) texts: Texts,
-    columns: Vec<(String, Vec<u32>)>,
+    columns: Vec<GridColumn>,
     rows: usize,
+}
+
+/// A column that grows: the numbers of its texts, and why it is not read, if so.
+struct GridColumn {
+    name: String,
+    codes: Vec<u32>,
+    unread: Option<String>,
 }
 
 impl Grid {
     /// Adds a column and returns its place. Rows so far have no cell there.
     pub(crate) fn add_column(&mut self, name: String) -> usize {
-        self.columns.push((name, Vec::new()));
+        self.columns.push(GridColumn { name, codes: Vec::new(), unread: None });
         self.columns.len() - 1
     }
 
     /// Sets the cell of the current row to a text. False if it is set already.
     pub(crate) fn set(&mut self, column: usize, text: u32) -> bool {
-        let cells = &mut self.columns[column].1;
+        let cells = &mut self.columns[column].codes;
         if cells.len() > self.rows {
             return false;
         }
@@ -80,14 +88,52 @@ impl Grid {
     }
 
     pub(crate) fn name(&self, column: usize) -> &str {
-        &self.columns[column].0
+        &self.columns[column].name
+    }
+
+    /// Whether a column has no text in any row.
+    pub(crate) fn is_empty(&self, column: usize) -> bool {
+        self.columns[column].codes.iter().all(|code| *code == MISSING_CODE)
+    }
+
+    /// Says why a column is not read.
+    pub(crate) fn set_unread(&mut self, column: usize, why: &str) {
+        self.columns[column].unread.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// Goes to a row, which may have cells in some columns already.
+    pub(crate) fn go_to(&mut self, row: usize) {
+        self.rows = row;
+    }
+
+    /// Drops the columns without any text for which `is_needless` holds, given the name and all names.
+    pub(crate) fn drop_empty(&mut self, is_needless: impl Fn(&str, &[String]) -> bool) {
+        let is_empty =
+            |column: &GridColumn| column.unread.is_none() && column.codes.iter().all(|code| *code == MISSING_CODE);
+        if !self.columns.iter().any(is_empty) {
+            return;
+        }
+        let names: Vec<String> = self.columns.iter().map(|column| column.name.clone()).collect();
+        self.columns.retain(|column| !(is_empty(column) && is_needless(&column.name, &names)));
+    }
+
+    /// Replaces the texts of a column that `of` gives another one for.
+    pub(crate) fn rewrite(&mut self, column: usize, of: impl Fn(u32, &[u8]) -> Option<String>) {
+        for code in &mut self.columns[column].codes {
+            if let Some(text) = of(*code, self.texts.get(*code)) {
+                *code = self.texts.add(text.as_bytes());
+            }
+        }
     }
 
     /// The table. Errors if it does not fit in memory: rows without most cells can be small in a file.
     pub(crate) fn table(self, source: &str, format: &Format) -> Result<Table> {
         let cells = self.rows as u64 * self.columns.len() as u64;
         has_memory(cells, self.texts.bytes()).map_err(|what| Error::new(format!("{source}: {what}")))?;
-        let column = |(name, mut codes): (String, Vec<u32>)| {
+        let column = |GridColumn { name, mut codes, unread }: GridColumn| {
+            if let Some(why) = unread {
+                return Ok(Column::unread(&name, self.rows, Unread { why, is_error: false }));
+            }
             codes.resize(self.rows, MISSING_CODE);
             self.texts.column(&name, &codes, source, format)
         };

@@ -5,11 +5,14 @@
 
 mod compressed;
 mod excel;
+mod given;
 mod grid;
 mod hdf5;
 mod iso;
+mod joined;
 mod json;
 mod kind;
+mod many;
 mod memory;
 mod npy;
 mod npz;
@@ -21,13 +24,16 @@ mod text;
 mod unpack;
 mod whole;
 
-pub use ranges::open_rows;
+pub use many::{TableBytes, read_files, read_files_like};
+pub use ranges::{is_read_by_ranges_only, open_rows};
 pub use start::check_bytes;
 pub use unpack::unpack;
-pub use whole::{is_text, read_table};
+pub use whole::{ReadLike, is_text, read_table, read_table_like, read_texts};
 
-use super::text::{Format, Header};
+use super::text::Format;
 use crate::error::{Error, Result};
+pub use given::Given;
+use given::OPTIONS;
 use kind::Kind;
 
 /// Every kind, in the order in which they are recognised; the one that takes any bytes last.
@@ -42,16 +48,8 @@ fn kind_of<F>(bytes: &[u8], way: impl Fn(&Kind) -> Option<F>) -> (&'static Kind,
 
 /// Errors if `format` sets an option that is not among those of a kind of file.
 fn check_options(kind: &Kind, source: &str, format: &Format) -> Result<()> {
-    let given = [
-        ("header", format.header != Header::Auto),
-        ("delimiter", format.delimiter.is_some()),
-        ("decimal", format.decimal != "."),
-        ("thousands", format.thousands.is_some()),
-        ("na", !format.missing.is_empty()),
-        ("sheet", format.sheet.is_some()),
-    ];
-    let unused = given.into_iter().find(|(name, is_given)| *is_given && !kind.options.contains(name));
-    let Some((name, _)) = unused else { return Ok(()) };
+    let unused = OPTIONS.iter().find(|option| option.is_set(format) && !kind.options.contains(&option.name));
+    let Some(name) = unused.map(|option| option.name) else { return Ok(()) };
     let others = KINDS.iter().filter(|other| other.options.contains(&name)).map(|other| other.name);
     let others = others.collect::<Vec<_>>().join(", ");
     Err(Error::usage(format!("{source}: {name} does not apply to {}, only to {others}", kind.name)))

@@ -1,7 +1,7 @@
 //! Numpy's archive of named arrays: features `X` with target `y`, or any arrays of equal length.
 //!
 //! By ranges of rows, members that are stored (`numpy.savez`) are read where they lie; packed ones (`numpy.savez_compressed`) are unpacked once to a
-//! temporary file. The checksum of a stored member is not verified: that would read all of it.
+//! temporary file. Either way all bytes of a member are read once when it is opened, and its checksum is verified.
 
 use std::io::{Read, Seek};
 use std::sync::Arc;
@@ -45,8 +45,10 @@ fn read(bytes: &[u8], source: &str, _format: &Format) -> Result<Table> {
     let mut unpacked = 0;
     let mut columns = Vec::new();
     for member in members(&archive.names()?, source)? {
-        let bytes = archive.unpack(&member.file)?;
         let place = format!("{source}: {}", member.file);
+        archive.check_memory(&member.file)?;
+        check_header(&mut archive, &member.file, &place)?;
+        let bytes = archive.unpack(&member.file)?;
         let array = Array::parse(&bytes, &place)?;
         unpacked += array.numbers();
         has_memory(unpacked, bytes.len() as u64).map_err(|what| Error::new(format!("{source}: {what}")))?;
@@ -72,8 +74,12 @@ fn open(opened: &Opened, _format: &Format) -> Result<Box<dyn RowSource>> {
                 let (got, expected) = (file.bytes(), range.end);
                 return Err(Error::new(format!("{place}: is cut short: got {got} bytes, expected {expected}")));
             }
-            Some(range) => (file.clone(), range.start, range.end - range.start),
+            Some(range) => {
+                archive.check(&member.file)?;
+                (file.clone(), range.start, range.end - range.start)
+            }
             None => {
+                check_header(&mut archive, &member.file, &place)?;
                 let held = Arc::new(unpacked(&mut archive, &member.file, &place)?);
                 let bytes = held.bytes();
                 (held, 0, bytes)
@@ -84,6 +90,12 @@ fn open(opened: &Opened, _format: &Format) -> Result<Box<dyn RowSource>> {
         parts.push(Part::of_npy(held, start, &layout, &place, |j, width| member.column(j, width))?);
     }
     Ok(Box::new(Arrays::new(file.clone(), parts)?))
+}
+
+/// Errors if a member declares other bytes than its header needs, before all of it is unpacked.
+fn check_header<R: Read + Seek>(archive: &mut Archive<'_, R>, member: &str, place: &str) -> Result<()> {
+    let (start, bytes) = archive.start(member, MOST_HEADER_BYTES)?;
+    Layout::parse(&start, bytes, place).map(drop)
 }
 
 fn unpacked<R: Read + Seek>(archive: &mut Archive<'_, R>, member: &str, place: &str) -> Result<RangeFile> {

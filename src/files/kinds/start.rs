@@ -5,6 +5,7 @@ use super::compressed::is_compressed;
 use super::kind::{Kind, START_BYTES};
 use super::memory::has_memory;
 use crate::files::FOREIGN;
+use crate::files::text::encoding::{has_wide_mark, unmarked, why_no_text};
 
 /// Kinds of file that are not read, besides [`FOREIGN`]: what each is and what to do.
 const OTHERS: [(&[u8], &str); 3] = [
@@ -26,22 +27,24 @@ fn check_kind(bytes: &[u8]) -> Result<(), String> {
     if let Some((_, what)) = FOREIGN.iter().chain(&OTHERS).find(|(magic, _)| bytes.starts_with(magic)) {
         return Err((*what).to_owned());
     }
-    match bytes.iter().position(|byte| *byte == 0) {
-        Some(at) => Err(format!(
-            "is not text: byte {at} is 0; tables are read from CSV, JSON lines, Parquet, XLSX, NPY and NPZ"
-        )),
-        None => Ok(()),
+    // Text in pairs of bytes has zeros; what they mean is known once the encoding is.
+    if has_wide_mark(bytes) || unmarked(bytes).is_some() {
+        return Ok(());
     }
+    why_no_text(bytes).map_or(Ok(()), Err)
 }
 
-/// Errors if the columns of a text table need more memory than there is. Counts its separators, which are at least as many as its
+/// Errors if the columns of a text table need more memory than there is. Counts its delimiters and line ends, which are at least as many as its
 /// cells.
 fn check_memory(bytes: &[u8]) -> Result<(), String> {
     if is_binary(bytes) {
         return Ok(());
     }
-    let is_end = |byte: &u8| matches!(byte, b'\n' | b',' | b';' | b'\t');
-    has_memory(bytes.iter().filter(|byte| is_end(byte)).count() as u64, bytes.len() as u64)
+    let count = |byte: u8| bytes.iter().map(|b| u64::from(*b == byte)).sum::<u64>();
+    // One of them is between cells; the others are within.
+    let most = [b',', b';', b'\t', b'|'].into_iter().map(count).max().unwrap_or(0);
+    let most = if most == 0 { count(b' ') } else { most };
+    has_memory(most + count(b'\n'), bytes.len() as u64)
 }
 
 /// Whether bytes are of a kind that is read and is not text.
@@ -64,7 +67,7 @@ mod tests {
             (b"\x93NUMPY\0", ""),
             (b"PK\x03\x04\0", ""),
             (
-                b"a,b\n1,\0\n",
+                b"a,b\n1,\0\x01\n",
                 "is not text: byte 6 is 0; tables are read from CSV, JSON lines, Parquet, XLSX, NPY and NPZ",
             ),
             (b"{\"a\": 1}\n{\"a\": 2}\n", ""),

@@ -1,6 +1,8 @@
 //! What the text of one cell means: a number, a missing value or a text, as the format of its file says.
 
 use super::format::Format;
+use super::missing;
+use super::missing::trimmed;
 use crate::host;
 
 impl Format {
@@ -12,32 +14,33 @@ impl Format {
     /// What a cell means; spaces around it are ignored.
     #[inline]
     pub(crate) fn meaning(&self, cell: &[u8]) -> Meaning {
-        let cell = cell.trim_ascii();
+        let cell = trimmed(cell);
         let is_usual = self.decimal == "." && self.thousands.is_none() && self.missing.is_empty();
         if let Some(value) = host::parse_plain(cell).filter(|_| is_usual) {
             return Meaning::Number(value);
         }
-        if self.is_missing(cell) {
+        if self.is_missing(cell) || missing::is_na(cell) && !self.keeps_words {
             return Meaning::Missing;
         }
         let Ok(text) = std::str::from_utf8(cell) else { return Meaning::Text };
         match self.number(text) {
             Some(value) if value.is_nan() => Meaning::Missing,
+            Some(value) if self.is_sentinel(value) => Meaning::Missing,
             Some(value) => Meaning::Number(value),
             None => Meaning::Text,
         }
     }
 
-    /// Whether a text, without spaces around it, means a missing cell.
+    /// Whether a text, without spaces around it, means a missing cell in a column of texts, too.
     #[inline]
     pub(crate) fn is_missing(&self, cell: &[u8]) -> bool {
-        const WORDS: [&str; 5] = ["na", "n/a", "nan", "null", "?"];
-        let is_word = match cell {
-            [] => true,
-            [b'n' | b'N' | b'?', ..] => WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes())),
-            _ => false,
-        };
+        let is_word = if self.keeps_words { cell.is_empty() } else { missing::is_always(cell) };
         is_word || self.missing.iter().any(|text| text.as_bytes() == cell)
+    }
+
+    /// Whether a number is declared to mean a missing cell, however it is written: `-9999` also declares `-9999.00`.
+    fn is_sentinel(&self, value: f64) -> bool {
+        self.missing.iter().any(|text| self.number(text) == Some(value))
     }
 
     #[inline]
@@ -80,8 +83,7 @@ pub(crate) enum Odd {
 impl Format {
     /// What a text holds that is no number in this format.
     pub(crate) fn odd(&self, text: &str) -> Odd {
-        const MISSING: [&str; 12] = ["-", "--", "—", "–", ".", "..", "none", "n.a.", "#n/a", "#na", "missing", "nil"];
-        if MISSING.iter().any(|word| text.eq_ignore_ascii_case(word)) {
+        if !self.keeps_words && missing::is_among_numbers(text) {
             return Odd::Missing;
         }
         if let Some(value) = text.strip_suffix('%').and_then(|text| self.written(text.trim_end())) {
@@ -90,22 +92,22 @@ impl Format {
         self.written(text).map_or(Odd::Text, Odd::Number)
     }
 
-    /// A number with a currency sign or unmistakable groups of digits: `$1,234`, `-€5`, `1 000`, `1_000`, `1,234,567`, `1,234.5`; with a
-    /// decimal comma, point and comma have each other's meaning. Also `5.25D+00` as Fortran writes it, and the sign for minus of typesetting.
+    /// A number with a currency sign or unmistakable groups of digits: `$1,234`, `-€5`, `1 000`, `1_000`, `1,234,567`, `1,234.5`, `12,34,567`;
+    /// with a decimal comma, point and comma have each other's meaning. Also `5.25D+00` as Fortran writes it, the sign for minus of
+    /// typesetting, and `(5)` and `5-` for -5 as accountants write it.
     fn written(&self, text: &str) -> Option<f64> {
         let point = self.decimal.as_str();
         let comma = if point == "," { "." } else { "," };
-        let (is_negative, rest) = match text.strip_prefix(['-', '−']) {
-            Some(rest) => (true, rest),
-            None => (false, text.strip_prefix('+').unwrap_or(text)),
-        };
-        let is_currency = |c: char| matches!(c, '$' | '€' | '£' | '¥' | '₹');
-        let bare = rest.trim_matches(|c: char| is_currency(c) || c == ' ');
+        let (is_negative, rest) = signed(text);
+        let bare = rest.trim_matches(|c: char| is_currency(c) || c.is_whitespace());
+        // The currency sign may be outside of the parentheses and before the sign.
+        let (is_negative, bare) = if is_negative { (true, bare) } else { signed(bare) };
+        let bare = bare.trim_matches(|c: char| is_currency(c) || c.is_whitespace());
         if !bare.starts_with(|c: char| c.is_ascii_digit()) && !bare.starts_with(point) {
             return None;
         }
-        let has_sign = bare.len() < rest.len();
-        let mark = [comma, " ", "_", "\u{a0}", "\u{202f}", "'"].into_iter().find(|mark| bare.contains(*mark));
+        let has_sign = text.contains(is_currency);
+        let mark = GROUP_MARKS.into_iter().chain([comma]).find(|mark| bare.contains(*mark));
         // One comma alone may be a decimal mark, unless a currency sign or a decimal point shows that it is not.
         let is_clear =
             |mark: &str| mark != comma || has_sign || bare.contains(point) || bare.matches(comma).count() > 1;
@@ -121,13 +123,38 @@ impl Format {
     }
 }
 
-/// The text without the marks between groups of three digits; `None` if the groups before the decimal mark have other lengths.
-fn without_groups(text: &str, mark: &str, decimal: &str) -> Option<String> {
+/// Marks between groups of digits that have no other meaning in a number.
+pub(crate) const GROUP_MARKS: [&str; 8] = [" ", "\u{a0}", "\u{202f}", "\u{2009}", "\u{2007}", "'", "’", "_"];
+
+/// Whether a letter is a currency sign.
+pub(crate) fn is_currency(letter: char) -> bool {
+    matches!(letter, '$' | '£' | '¥' | '฿' | '\u{20a0}'..='\u{20c0}')
+}
+
+/// Whether a text has a sign for minus, and what is left without signs: `(5)`, `5-` and `−5` are -5.
+pub(crate) fn signed(text: &str) -> (bool, &str) {
+    if let Some(inside) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+        return (true, inside.trim());
+    }
+    if let Some(rest) = text.strip_prefix(['-', '−']) {
+        return (true, rest.trim_start());
+    }
+    match text.strip_suffix(['-', '−']) {
+        Some(rest) => (true, rest.trim_end()),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    }
+}
+
+/// The text without the marks between groups of digits; `None` if the groups before the decimal mark have other lengths: three digits each, or
+/// as in India two each before the last three.
+pub(crate) fn without_groups(text: &str, mark: &str, decimal: &str) -> Option<String> {
     let (whole, rest) = text.split_at(text.find(decimal).unwrap_or(text.len()));
-    let mut groups = whole.trim_start_matches(['-', '+']).split(mark);
-    let first = groups.next()?;
-    let is_digits = |group: &str| !group.is_empty() && group.bytes().all(|b| b.is_ascii_digit());
-    let is_grouped = is_digits(first) && first.len() <= 3 && groups.all(|group| group.len() == 3 && is_digits(group));
+    let groups: Vec<&str> = whole.trim_start_matches(['-', '+']).split(mark).collect();
+    let [first, middle @ .., last] = groups.as_slice() else { return (!rest.contains(mark)).then(|| text.to_owned()) };
+    let is_digits = |group: &&str| !group.is_empty() && group.bytes().all(|b| b.is_ascii_digit());
+    let all_of = |length: usize| middle.iter().all(|group| group.len() == length);
+    let has_lengths = first.len() <= 3 && all_of(3) || first.len() <= 2 && !middle.is_empty() && all_of(2);
+    let is_grouped = has_lengths && last.len() == 3 && groups.iter().all(is_digits);
     (is_grouped && !rest.contains(mark)).then(|| whole.replace(mark, "") + rest)
 }
 
@@ -139,20 +166,10 @@ fn fortran(text: &str) -> Option<String> {
     is_whole.then(|| format!("{digits}e{exponent}"))
 }
 
-/// What follows the number at the start of a text, if that is a unit: `mm` of `5.25 mm`.
-pub(crate) fn unit(text: &str) -> Option<&str> {
-    let number = text.trim_start_matches(['-', '+', '−']);
-    let rest = number.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ',');
-    let has_number = number.len() > rest.len() && number.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    let unit = rest.trim_start();
-    let is_unit = unit.starts_with(|c: char| c.is_alphabetic() || c == '°' || c == '%') && unit.chars().count() <= 12;
-    (has_number && is_unit).then_some(unit)
-}
-
 /// Whether a number is written like a code rather than a quantity: with leading zeros, or with more digits than a number keeps.
 #[inline]
 pub(crate) fn is_code(cell: &[u8]) -> bool {
-    let cell = cell.trim_ascii();
+    let cell = trimmed(cell);
     let digits = cell.strip_prefix(b"-").unwrap_or(cell);
     matches!(cell, [b'0', b'0'..=b'9', ..]) || (digits.len() > 15 && digits.iter().all(u8::is_ascii_digit))
 }
@@ -191,7 +208,17 @@ mod tests {
             assert_eq!(number(&comma, text), wanted, "{text}");
         }
         let missing = Format { missing: vec!["-999".into()], ..Format::default() };
-        assert_eq!([missing.meaning(b" -999 "), missing.meaning(b"NA")], [Meaning::Missing; 2]);
+        assert_eq!(
+            [b" -999 ".as_slice(), b"NA", b"-999.00", b"-9.99e2"].map(|cell| missing.meaning(cell)),
+            [Meaning::Missing; 4]
+        );
+        assert_eq!(
+            [missing.is_missing(b"-999"), missing.is_missing(b"-999.0"), missing.is_missing(b"NA")],
+            [true, false, false]
+        );
+        let kept = Format { keeps_words: true, ..Format::default() };
+        assert_eq!([b"NA".as_slice(), b"null"].map(|cell| kept.meaning(cell)), [Meaning::Text; 2]);
+        assert_eq!((kept.meaning(b""), kept.odd("none")), (Meaning::Missing, Odd::Text));
     }
 
     #[test]
@@ -204,7 +231,21 @@ mod tests {
             ("1_000", Odd::Number(1000.0)),
             ("1,234,567", Odd::Number(1_234_567.0)),
             ("1,234.5", Odd::Number(1234.5)),
+            ("12,34,567", Odd::Number(1_234_567.0)),
+            ("1\u{202f}000", Odd::Number(1000.0)),
+            ("1’234.5", Odd::Number(1234.5)),
+            ("(1,234.50)", Odd::Number(-1234.5)),
+            ("(580.16)", Odd::Number(-580.16)),
+            ("$(5)", Odd::Number(-5.0)),
+            ("($5)", Odd::Number(-5.0)),
+            ("$-5", Odd::Number(-5.0)),
+            ("1,234.50-", Odd::Number(-1234.5)),
             ("12.5%", Odd::Percent(12.5)),
+            ("(3%)", Odd::Text),
+            ("1,23,45", Odd::Text),
+            ("(1,5)", Odd::Text),
+            ("-(5)-", Odd::Text),
+            ("2024-", Odd::Number(-2024.0)),
             ("-3 %", Odd::Percent(-3.0)),
             ("-", Odd::Missing),
             ("None", Odd::Missing),

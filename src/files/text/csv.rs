@@ -4,12 +4,16 @@
 #[path = "csv_pieces.rs"]
 mod pieces;
 
-use super::cell::Meaning;
 use super::chunks;
 use super::dictionary::Dictionary;
+use super::encoding::decoded;
 use super::format::Format;
+use super::missing::trimmed;
 use super::number_column::NumberColumn;
-use super::records::{RawCell, Records, sniff_delimiter};
+use super::reading::{Unread, Warning};
+use super::records::{AFTER_QUOTE, RawCell};
+use super::rows::{Bad, Rows};
+use super::start::{NOT_UTF8, Start, start};
 use crate::error::{Error, Result};
 use crate::files::{Cells, Column, Table, number_text};
 use crate::host::{self, number};
@@ -34,27 +38,67 @@ pub enum Values<'a> {
     Cells(&'a Cells),
 }
 
-/// Reads delimited text. Without a given delimiter it is a tab for a `source` ending in `.tsv` or `.tab`, else sniffed from the first record.
+/// Reads delimited text. Without a given delimiter it is a tab for a `source` ending in `.tsv` or `.tab`, else sniffed from the first records.
+/// Lines above the table, comments and units below the names are left out where that is clear; see [`Table::notes`].
 ///
-/// Empty cells, `NA`, `N/A`, `nan`, `null` and `?` (any case) are missing; spaces around a cell are ignored. A column is
-/// numeric if nine tenths of its other cells are numbers (an infinite one included); the rest count as missing, with a warning. Otherwise
-/// it is categorical. Errors on rows of the wrong length, broken quotes, text that is not UTF-8, repeated names, and a file without rows.
+/// Empty cells, `N/A`, `nan`, `null` and `?` (any case) are missing, among numbers and dates also `NA` and other usual words; spaces around a
+/// cell are ignored. A column is numeric if nine tenths of its other cells are numbers (an infinite one included), perhaps in a notation of
+/// their own such as with a unit; the rest count as missing, with a warning. Otherwise it is categorical. Errors on rows of the wrong length, broken quotes, repeated names, and a file without rows.
 pub fn read(bytes: &[u8], source: &str, format: impl Into<Format>) -> Result<Table> {
     let format = format.into();
-    let mut records = records(bytes, source, &format)?;
-    let (names, width) = read_names(&mut records, source, &format)?;
-    let parts = chunks::divided(&records);
-    let numbers = numbers_of(&parts, &records, width, 0, source, &format)?;
+    let (text, found) = decoded(bytes, source, &format)?;
+    let (table, _) = escaped(format, |format| read_text(&text, source, format))?;
+    Ok(table.noting(found))
+}
+
+/// What `read` gives for a text, or, if that fails at a quote behind a backslash, what it gives with such quotes as MySQL writes them; and the format
+/// that was used.
+fn escaped<T: Noted>(format: Format, read: impl Fn(&Format) -> Result<T>) -> Result<(T, Format)> {
+    let failure = match read(&format) {
+        Err(error) if format.layout.escape.is_none() && error.to_string().ends_with(AFTER_QUOTE) => error,
+        other => return other.map(|table| (table, format)),
+    };
+    let mut with_escape = format;
+    with_escape.layout.escape = Some("\\".into());
+    let table = read(&with_escape).map_err(|_| failure)?;
+    let note = "quotes within cells follow a backslash; they are read so, as escape declares";
+    Ok((table.noted(Warning::of_table(note)), with_escape))
+}
+
+/// What can be given a note.
+trait Noted {
+    fn noted(self, note: Warning) -> Self;
+}
+
+impl Noted for Table {
+    fn noted(self, note: Warning) -> Self {
+        self.noting([note])
+    }
+}
+
+impl Noted for Vec<u8> {
+    fn noted(self, _note: Warning) -> Self {
+        self
+    }
+}
+
+/// Reads a text that is UTF-8.
+fn read_text(text: &[u8], source: &str, format: &Format) -> Result<Table> {
+    let Start { names, rows, notes, .. } = start(text, source, format)?;
+    let parts = chunks::divided(&rows);
+    let (numbers, bad) = numbers_of(&parts, &rows, format)?;
     let columns: Vec<Column> =
-        names.into_iter().zip(numbers).map(|(name, numbers)| numbers.into_column(name, &format)).collect();
-    let columns = match host::in_threads(&parts, |part| read_texts(part.clone(), &columns, source, &format)) {
-        all if all.iter().all(Result::is_ok) => with_texts(columns, all.into_iter().flatten()),
+        names.into_iter().zip(numbers).map(|(name, numbers)| numbers.into_column(name, format)).collect();
+    let columns = match host::in_threads(&parts, |part| read_texts(part.clone(), &columns, format)) {
+        all if all.iter().all(|(_, wrong)| wrong.iter().all(Option::is_none)) => {
+            with_texts(columns, all.into_iter().map(|(texts, _)| texts), format)
+        }
         _ => {
-            let all = read_texts(records, &columns, source, &format)?;
-            with_texts(columns, std::iter::once(all))
+            let (texts, wrong) = read_texts(rows, &columns, format);
+            with_unread(with_texts(columns, std::iter::once(texts), format), &wrong)
         }
     };
-    Table::new(source, columns)
+    Ok(Table::new(source, columns)?.noting(notes).noting(bad.notes()))
 }
 
 /// The text of a table with further columns after its own, whose cells are copied byte for byte; a new column whose name is taken gets a
@@ -66,32 +110,35 @@ pub fn append(
     columns: &[(&str, Values<'_>)],
 ) -> Result<Vec<u8>> {
     let format = format.into();
-    let mut records = records(bytes, source, &format)?;
-    let mut first = records.clone();
-    let (names, _) = read_names(&mut first, source, &format)?;
-    let delimiter = char::from(records.delimiter());
+    let (text, _) = decoded(bytes, source, &format)?;
+    escaped(format, |format| append_text(&text, source, format, columns)).map(|(text, _)| text)
+}
+
+fn append_text(text: &[u8], source: &str, format: &Format, columns: &[(&str, Values<'_>)]) -> Result<Vec<u8>> {
+    let Start { names, mut rows, header, .. } = start(text, source, format)?;
+    let delimiter = char::from(rows.delimiter());
     let new: Vec<String> =
         columns.iter().map(|(name, _)| guarded(quoted(&free_name(name, &names)), delimiter)).collect();
-    let (mut out, mut cells) = (Vec::with_capacity(bytes.len()), Vec::new());
-    if first.start() == records.start() {
-        let all = names.iter().map(|name| quoted(name)).chain(new);
-        out.extend(all.collect::<Vec<_>>().join(&delimiter.to_string()).bytes());
-        out.push(b'\n');
-    } else {
-        records.next(&mut cells)?;
-        out.extend(records.span());
+    let (mut out, mut cells) = (Vec::with_capacity(text.len()), Vec::new());
+    if let Some(mut header) = header {
+        header.next(&mut cells)?;
+        out.extend(rows.header_written(&header, cells.len()));
         for name in &new {
             out.extend(format!("{delimiter}{name}").bytes());
         }
-        out.extend(records.line_end());
+        out.extend(header.line_end());
+    } else {
+        let all = names.iter().map(|name| guarded(quoted(name), delimiter)).chain(new);
+        out.extend(all.collect::<Vec<_>>().join(&delimiter.to_string()).bytes());
+        out.push(b'\n');
     }
     let mut row = 0;
-    while records.next(&mut cells)?.is_some() {
-        out.extend(records.span());
+    while rows.next(&mut cells)?.is_some() {
+        out.extend(rows.written(&cells));
         for (_, values) in columns {
             out.extend(format!("{delimiter}{}", guarded(values.text(row), delimiter)).bytes());
         }
-        out.extend(records.line_end());
+        out.extend(rows.line_end());
         row += 1;
     }
     Ok(out)
@@ -113,110 +160,69 @@ fn free_name(name: &str, taken: &[String]) -> String {
     free
 }
 
-fn records<'a>(bytes: &'a [u8], source: &'a str, format: &Format) -> Result<Records<'a>> {
-    format.check()?;
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let name = source.to_ascii_lowercase();
-    let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-    let is_tabbed = [".tsv", ".tab"].iter().any(|end| name.ends_with(end));
-    let delimiter = match &format.delimiter {
-        Some(given) => given.as_bytes()[0],
-        None if is_tabbed => b'\t',
-        None => sniff_delimiter(bytes),
-    };
-    Ok(Records::new(bytes, delimiter, source))
-}
-
-/// Names and number of the columns. Leaves `records` at the first row of data.
-fn read_names(records: &mut Records<'_>, source: &str, format: &Format) -> Result<(Vec<String>, usize)> {
-    let mut after = records.clone();
-    let mut cells = Vec::new();
-    if after.next(&mut cells)?.is_none() {
-        return Err(Error::new(format!("{source}: is empty")));
-    }
-    let has_names = match format.header {
-        Header::Auto => !cells.iter().any(|cell| matches!(format.meaning(cell), Meaning::Number(_))),
-        Header::Yes => true,
-        Header::No => false,
-    };
-    if !has_names {
-        return Ok(((0..cells.len()).map(|j| format!("c{j}")).collect(), cells.len()));
-    }
-    *records = after;
-    let name = |(j, cell): (usize, &RawCell<'_>)| {
-        let text = text_of(cell).ok_or_else(|| Error::new(format!("{source}: the header {NOT_UTF8}")))?;
-        Ok(if text.is_empty() { format!("c{j}") } else { text.to_string() })
-    };
-    let names = cells.iter().enumerate().map(name).collect::<Result<Vec<_>>>()?;
-    Ok((names, cells.len()))
-}
-
-const NOT_UTF8: &str = "is not UTF-8 text; save the file as UTF-8";
-
 /// A bound on the number of rows, so that a column is allocated once: each has at least `width` bytes including its line end, which the last may lack.
 fn most_rows(bytes: &[u8], width: usize) -> usize {
     let lines = bytes.iter().map(|&b| usize::from(b == b'\n')).sum::<usize>();
     lines.min(bytes.len() / width) + 1
 }
 
-/// First pass: every column as numbers, from the records in parts. There are `first` rows before.
-fn numbers_of<'a>(
-    parts: &[Records<'a>],
-    records: &Records<'a>,
-    width: usize,
-    first: usize,
-    source: &str,
-    format: &Format,
-) -> Result<Vec<NumberColumn>> {
-    let read = |part: Records<'_>| read_numbers(part, width, first, source, format);
-    // What parts cannot tell, such as the row of an error, all records tell.
-    chunks::numbers(parts, read).map_or_else(|| read(records.clone()), Ok)
+/// First pass: every column as numbers, from the rows in parts; and what was done with rows of another number of cells.
+fn numbers_of<'a>(parts: &[Rows<'a>], rows: &Rows<'a>, format: &Format) -> Result<(Vec<NumberColumn>, Bad)> {
+    let read = |part: Rows<'_>| read_numbers(part, format);
+    // What parts cannot tell, such as the row of an error, all rows tell. Parts have no bad rows.
+    let of_parts = if parts.len() > 1 { chunks::numbers(parts, |part| Ok(read(part)?.0)) } else { None };
+    of_parts.map_or_else(|| read(rows.clone()), |columns| Ok((columns, Bad::default())))
 }
 
-/// Every column as numbers. Checks the length of every row; there are `first` rows before.
-fn read_numbers(
-    mut records: Records<'_>,
-    width: usize,
-    first: usize,
-    source: &str,
-    format: &Format,
-) -> Result<Vec<NumberColumn>> {
-    let most_rows = most_rows(records.rest(), width);
+/// Every column as numbers. Checks the length of every row.
+fn read_numbers(mut rows: Rows<'_>, format: &Format) -> Result<(Vec<NumberColumn>, Bad)> {
+    let width = rows.width();
+    let most_rows = most_rows(rows.rest(), width);
     let mut columns: Vec<_> = (0..width).map(|_| NumberColumn::with_capacity(most_rows)).collect();
-    let (mut cells, mut row) = (Vec::with_capacity(width), first);
-    while let Some(line) = records.next(&mut cells)? {
-        row += 1;
-        if cells.len() != width {
-            let got = cells.len();
-            return Err(Error::new(format!("{source}: row {row} (line {line}): got {got} cells, expected {width}")));
-        }
+    let mut cells = Vec::with_capacity(width);
+    while rows.next(&mut cells)?.is_some() {
         for (column, cell) in columns.iter_mut().zip(&cells) {
             column.push(cell, format);
         }
     }
-    Ok(columns)
+    Ok((columns, rows.into_bad()))
 }
 
-/// Second pass, over the columns of text, and of numbers that are written like codes: their texts.
-fn read_texts(mut records: Records<'_>, columns: &[Column], source: &str, format: &Format) -> Result<Vec<Dictionary>> {
+/// Second pass, over the columns of text, and of numbers that are written like codes: their texts, and for each column the first row that is not
+/// UTF-8.
+fn read_texts(mut rows: Rows<'_>, columns: &[Column], format: &Format) -> (Vec<Dictionary>, Vec<Option<usize>>) {
     let texts: Vec<usize> = (0..columns.len()).filter(|&j| columns[j].needs_texts()).collect();
     let mut dictionaries: Vec<_> = texts.iter().map(|_| Dictionary::default()).collect();
+    let mut wrong = vec![None; columns.len()];
     let (mut cells, mut row) = (Vec::new(), 0);
-    while !texts.is_empty() && records.next(&mut cells)?.is_some() {
+    // The first pass has found every row.
+    while !texts.is_empty() && matches!(rows.next(&mut cells), Ok(Some(_))) {
         row += 1;
         for (dictionary, &j) in dictionaries.iter_mut().zip(&texts) {
-            let Some(text) = text_of(&cells[j]) else {
-                let name = &columns[j].name;
-                return Err(Error::new(format!("{source}: row {row}, column \"{name}\": {NOT_UTF8}")));
-            };
+            let text = text_of(&cells[j]).unwrap_or_else(|| {
+                wrong[j].get_or_insert(row);
+                ""
+            });
             dictionary.add(text, &columns[j], format);
         }
     }
-    Ok(dictionaries)
+    (dictionaries, wrong)
+}
+
+/// The columns, where those with a cell that is not UTF-8 are not read. Without another encoding they would be lost, so using them is an error.
+fn with_unread(columns: Vec<Column>, wrong: &[Option<usize>]) -> Vec<Column> {
+    let column = |(column, row): (Column, &Option<usize>)| match row {
+        Some(row) => {
+            let unread = Unread { why: format!("row {row} {NOT_UTF8}"), is_error: true };
+            Column::unread(&column.name, column.cells.len(), unread)
+        }
+        None => column,
+    };
+    columns.into_iter().zip(wrong).map(column).collect()
 }
 
 /// The columns with the texts of all parts, in their order.
-fn with_texts(mut columns: Vec<Column>, parts: impl Iterator<Item = Vec<Dictionary>>) -> Vec<Column> {
+fn with_texts(mut columns: Vec<Column>, parts: impl Iterator<Item = Vec<Dictionary>>, format: &Format) -> Vec<Column> {
     let mut all: Vec<Dictionary> = Vec::new();
     for part in parts {
         if all.is_empty() {
@@ -226,7 +232,7 @@ fn with_texts(mut columns: Vec<Column>, parts: impl Iterator<Item = Vec<Dictiona
         all.iter_mut().zip(part).for_each(|(dictionary, more)| dictionary.append(more));
     }
     let texts = columns.iter_mut().filter(|column| column.needs_texts());
-    texts.zip(all).for_each(|(column, dictionary)| column.set_texts(dictionary.sorted()));
+    texts.zip(all).for_each(|(column, dictionary)| column.set_texts(dictionary.sorted(), format));
     columns
 }
 
@@ -237,25 +243,29 @@ pub fn column_of<'a>(
     source: &str,
     format: &Format,
 ) -> Result<Column> {
+    if format.is_copied {
+        let texts: Vec<String> = cells.map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
+        return Ok(Column::categorical(name, &texts));
+    }
     let mut numbers = NumberColumn::with_capacity(cells.size_hint().0);
     cells.clone().for_each(|cell| numbers.push(cell, format));
     let mut column = numbers.into_column(name.to_owned(), format);
     if column.needs_texts() {
         let mut dictionary = Dictionary::default();
         for (row, cell) in cells.enumerate() {
-            let Some(text) = std::str::from_utf8(cell.trim_ascii()).ok() else {
+            let Some(text) = std::str::from_utf8(trimmed(cell)).ok() else {
                 let row = row + 1;
                 return Err(Error::new(format!("{source}: row {row}, column \"{name}\": {NOT_UTF8}")));
             };
             dictionary.add(text, &column, format);
         }
-        column.set_texts(dictionary.sorted());
+        column.set_texts(dictionary.sorted(), format);
     }
     Ok(column)
 }
 
 fn text_of<'a>(cell: &'a RawCell<'_>) -> Option<&'a str> {
-    std::str::from_utf8(cell.trim_ascii()).ok()
+    std::str::from_utf8(trimmed(cell)).ok()
 }
 
 /// Writes named columns of equal length as comma separated text with a header.

@@ -3,14 +3,18 @@
 
 use std::io::{self, Read};
 
-use super::{Format, chunks, numbers_of, read_names, records};
+use super::{Bad, Format, Rows, Start, chunks, numbers_of, start};
 use crate::error::{Error, Result};
 use crate::files::table::no_number;
+use crate::files::text::encoding::has_wide_mark;
 use crate::files::text::number_column::Tally;
-use crate::files::text::records::Records;
+use crate::files::text::records::{Records, Rules};
 
 /// Bytes of a piece, unless a record is longer.
 const PIECE_BYTES: usize = 8 << 20;
+
+/// The bytes by which the start of the table is found.
+const START_BYTES: usize = 256 << 10;
 
 /// The longest record. Without a limit a quote that is never closed would fill the memory.
 const MOST_BYTES: usize = 256 << 20;
@@ -21,10 +25,15 @@ pub struct Pieces<'a, R> {
     from: R,
     source: &'a str,
     format: Format,
-    delimiter: u8,
+    /// How records and cells are told apart; the comment is beside it, which has no place of its own.
+    rules: Rules<'static>,
+    comment: Option<Vec<u8>>,
+    drops_last: bool,
     names: Vec<String>,
     /// What is read and not yet parsed.
     text: Vec<u8>,
+    /// The bytes of it that may be parsed next.
+    window: usize,
     is_last: bool,
     /// Rows and lines before `text`.
     rows: usize,
@@ -52,27 +61,35 @@ impl<'a, R: Read> Pieces<'a, R> {
             from,
             source,
             format,
-            delimiter: b',',
+            rules: b','.into(),
+            comment: None,
+            drops_last: false,
             names: Vec::new(),
             text: Vec::new(),
+            window: START_BYTES.max(piece_bytes),
             is_last: false,
             rows: 0,
             lines: 1,
             kinds: Vec::new(),
         };
-        pieces.fill(piece_bytes)?;
-        while pieces.complete_bytes()? == 0 && !pieces.is_last {
-            pieces.grow()?;
+        let complete = pieces.next_complete()?;
+        if has_wide_mark(&pieces.text) || pieces.format.layout.encoding.as_ref().is_some_and(|name| name != "utf-8") {
+            let what = "is not UTF-8 text, which alone is read by ranges of rows; save it as UTF-8";
+            return Err(Error::new(format!("{source}: {what}")));
         }
-        let mut found = records(&pieces.text, source, &pieces.format)?;
-        let before = pieces.text.len() - found.rest().len();
-        pieces.delimiter = found.delimiter();
-        let whole = found.rest();
-        let (names, width) = read_names(&mut found, source, &pieces.format)?;
-        let header = whole.len() - found.rest().len();
+        let mark = usize::from(pieces.text.starts_with(b"\xef\xbb\xbf")) * 3;
+        let whole = &pieces.text[mark..complete.max(mark)];
+        let Start { names, rows, .. } = start(whole, source, &pieces.format)?;
+        let header = whole.len() - rows.rest().len();
+        let Rules { comment, delimiter, is_spaced, escape } = rows.rules();
+        let (comment, drops_last) = (comment.map(<[u8]>::to_vec), rows.drops_last());
         pieces.lines += lines(&whole[..header]);
-        (pieces.names, pieces.kinds) = (names, vec![ColumnTally::default(); width]);
-        pieces.text.drain(..before + header);
+        pieces.rules = Rules { delimiter, is_spaced, comment: None, escape };
+        (pieces.comment, pieces.drops_last) = (comment, drops_last);
+        pieces.kinds = vec![ColumnTally::default(); names.len()];
+        pieces.names = names;
+        pieces.text.drain(..mark + header);
+        pieces.window = piece_bytes;
         Ok(pieces)
     }
 
@@ -83,20 +100,13 @@ impl<'a, R: Read> Pieces<'a, R> {
 
     /// The columns of the next rows, NaN where there is no number; `None` at the end.
     pub fn next_rows(&mut self) -> Result<Option<Vec<Vec<f64>>>> {
-        let complete = loop {
-            self.fill(self.piece_bytes)?;
-            let complete = if self.is_last { self.text.len() } else { self.complete_bytes()? };
-            if complete > 0 || self.is_last {
-                break complete;
-            }
-            self.grow()?;
-        };
+        let complete = self.next_complete()?;
+        self.window = self.piece_bytes;
         if complete == 0 {
             return Ok(None);
         }
-        let part = self.records().part(0, complete).starting_on_line(self.lines);
-        let columns =
-            numbers_of(&chunks::divided(&part), &part, self.names.len(), self.rows, self.source, &self.format)?;
+        let part = self.rows_of(&self.text[..complete]);
+        let (columns, _) = numbers_of(&chunks::divided(&part), &part, &self.format)?;
         let mut rows = 0;
         let numbers = columns.into_iter().zip(&mut self.kinds).map(|(column, kind)| {
             let (values, tally) = column.into_numbers();
@@ -120,8 +130,35 @@ impl<'a, R: Read> Pieces<'a, R> {
         wrong.collect()
     }
 
-    fn records(&self) -> Records<'_> {
-        Records::new(&self.text, self.delimiter, self.source)
+    /// The bytes of the next records that are complete; 0 if there are none any more.
+    fn next_complete(&mut self) -> Result<usize> {
+        loop {
+            self.fill(self.window)?;
+            let is_all = self.is_last && self.window >= self.text.len();
+            let complete = if is_all { self.text.len() } else { self.complete_bytes()? };
+            if complete > 0 || is_all {
+                return Ok(complete);
+            }
+            self.grow()?;
+        }
+    }
+
+    fn records<'t>(&'t self, text: &'t [u8]) -> Records<'t> {
+        let rules = Rules { comment: self.comment.as_deref(), ..self.rules };
+        Records::new(text, rules, self.source).starting_on_line(self.lines)
+    }
+
+    fn rows_of<'t>(&'t self, text: &'t [u8]) -> Rows<'t> {
+        Rows {
+            records: self.records(text),
+            width: self.names.len(),
+            source: self.source,
+            drops_last: self.drops_last,
+            bad_rows: self.format.layout.bad_rows,
+            cause: String::new(),
+            row: self.rows,
+            bad: Bad::default(),
+        }
     }
 
     /// Reads until the text has so many bytes or there are no more.
@@ -130,37 +167,43 @@ impl<'a, R: Read> Pieces<'a, R> {
         if self.is_last || missing == 0 {
             return Ok(());
         }
+        let before = self.text.len();
         let read = self.from.by_ref().take(missing).read_to_end(&mut self.text);
         let unreadable = |e: io::Error| Error::new(format!("{}: cannot be read: {e}", self.source));
         self.is_last = (read.map_err(unreadable)? as u64) < missing;
+        if !has_wide_mark(&self.text) && self.text[before..].contains(&0) {
+            let what = "has a byte that is 0, as no text has; a text with few of them is read without, but not by ranges of rows";
+            return Err(Error::new(format!("{}: {what}", self.source)));
+        }
         Ok(())
     }
 
-    /// Reads more of a record that is longer than the text.
+    /// Takes more of a record that is longer than the window.
     fn grow(&mut self) -> Result<()> {
-        if self.text.len() < MOST_BYTES {
-            return self.fill(2 * self.text.len());
+        if self.window < MOST_BYTES {
+            self.window *= 2;
+            return Ok(());
         }
         // If the record is wrong, its own error says more.
-        self.records().starting_on_line(self.lines).next(&mut Vec::new())?;
+        self.records(&self.text).next(&mut Vec::new())?;
         let (source, line, most) = (self.source, self.lines, MOST_BYTES >> 20);
         Err(Error::new(format!(
             "{source}: line {line}: a row has more than {most} MiB, which is not read by ranges of rows"
         )))
     }
 
-    /// The bytes of the records that surely end within the text.
+    /// The bytes of the records that surely end within the window.
     fn complete_bytes(&self) -> Result<usize> {
-        if !self.text.contains(&b'"') {
+        let text = &self.text[..self.window.min(self.text.len())];
+        if !text.contains(&b'"') {
             let end = |byte: u8, text: &[u8]| text.iter().rposition(|b| *b == byte).map_or(0, |at| at + 1);
-            // A CR at the end may belong to an LF that is still to be read.
-            let text = &self.text[..self.text.len().saturating_sub(1)];
-            return Ok(match end(b'\n', &self.text) {
-                0 => end(b'\r', text),
+            return Ok(match end(b'\n', text) {
+                // A CR at the end may belong to an LF that is still to be read.
+                0 => end(b'\r', &text[..text.len().saturating_sub(1)]),
                 at => at,
             });
         }
-        let (mut records, mut cells) = (self.records(), Vec::new());
+        let (mut records, mut cells) = (self.records(text), Vec::new());
         loop {
             let start = records.start();
             // An error in the middle may only mean that the record continues.

@@ -29,7 +29,9 @@ fn cells_become_columns() {
         ("a,b\n red , +1.5e1 \nblue,.5\n", &["a", "b"], &[&["red", "blue"], &["15", "0.5"]]),
         ("a\nNA\nn/a\nNaN\nNULL\n?\n1\n", &["a"], &[&["-", "-", "-", "-", "-", "1"]]),
         ("a,b\n1,\n,x\n-nan,\"\"\n", &["a", "b"], &[&["1", "-", "-"], &["-", "x", "-"]]),
-        ("a\n01\n1.0\nx\n", &["a"], &[&["01", "1.0", "x"]]),
+        ("a\nNA\nx\n\"\"\n", &["a"], &[&["NA", "x", "-"]]),
+        ("a\nred\u{a0}\nred\n", &["a"], &[&["red", "red"]]),
+        ("a\n01\n1.0\nz\n", &["a"], &[&["01", "1.0", "z"]]),
         ("a\n1e999\n-inf\n2\n", &["a"], &[&["inf", "-inf", "2"]]),
         ("a\n1\n\n2\n", &["a"], &[&["1", "2"]]),
     ];
@@ -77,11 +79,19 @@ fn messages() {
         (b"", "a.csv: is empty"),
         (b"\xef\xbb\xbf\n\n", "a.csv: is empty"),
         (b"a,b\n", "a.csv: has no rows"),
-        (b"a,b\n1,2\n3\n", "a.csv: row 2 (line 3): got 1 cells, expected 2"),
-        (b"a,b\n1,\"x\ny\"\n3,4,5\n", "a.csv: row 2 (line 4): got 3 cells, expected 2"),
+        (
+            b"a,b\n1,2\n3\n",
+            "a.csv: row 2 (line 3): got 1 cells, expected 2; is it a line of text below the table? bad_rows skip leaves such rows out",
+        ),
+        (
+            b"a,b\n1,\"x\ny\"\n3,4,5\n",
+            "a.csv: row 2 (line 4): got 3 cells, expected 2; a cell with the delimiter is put in quotes; bad_rows skip leaves such rows out",
+        ),
         (b"a,a\n1,2\n", "a.csv: two columns are named \"a\""),
-        (b"a,caf\xe9\n1,2\n", "a.csv: the header is not UTF-8 text; save the file as UTF-8"),
-        (b"a\n1\ncaf\xe9\n", "a.csv: row 2, column \"a\": is not UTF-8 text; save the file as UTF-8"),
+        (
+            b"a,caf\xe9\n1,2\n",
+            "a.csv: the header is not UTF-8 text; save the file as UTF-8, or name its encoding, such as encoding latin1 or utf-16le",
+        ),
         (b"a,b\n1,\"2\n", "a.csv: line 2: a quote is opened and never closed"),
     ];
     for (bytes, wanted) in cases {
@@ -192,7 +202,9 @@ fn whole_columns_in_another_notation_are_numbers() {
     let (percents, warning) = column(&["12.5%", "3 %", "NA"]);
     assert_eq!(percents.cells.text(0).as_deref(), Some("12.5"));
     assert_eq!(warning, "column \"x\": cells such as these are read as numbers: \"12.5%\", \"3 %\"");
-    let (prices, _) = column(&["$1,234.50", "-$3", "€ 7"]);
+    let (mixed, warning) = column(&["$1,234.50", "-$3", "€ 7"]);
+    assert!(!mixed.is_numeric() && warning.contains("different units ($, €)"), "{warning}");
+    let (prices, _) = column(&["$1,234.50", "-$3", "$ 7"]);
     let texts: Vec<_> = (0..3).map(|row| prices.cells.text(row).unwrap().into_owned()).collect();
     assert_eq!(texts, ["1234.5", "-3", "7"]);
     assert!(!column(&["-", "-"]).0.is_numeric());
@@ -200,11 +212,44 @@ fn whole_columns_in_another_notation_are_numbers() {
 }
 
 #[test]
+fn a_column_shows_how_its_numbers_are_written() {
+    let values = |cells: &[&str]| match column(cells).0.cells {
+        Cells::Numeric(values) => format!("{values:?}"),
+        Cells::Categorical { levels, .. } => format!("{levels:?}"),
+    };
+    let cases: [(&[&str], &str); 16] = [
+        (&["1.234.567", "2.726", "11"], "[1234567.0, 2726.0, 11.0]"),
+        (&["1.234.567", "2.72", "11"], "[\"1.234.567\", \"11\", \"2.72\"]"),
+        (&["10.100.100.101", "10.100.100.102"], "[\"10.100.100.101\", \"10.100.100.102\"]"),
+        (&["2.726", "12.000"], "[2.726, 12.0]"),
+        (&["1,234,567", "2,726"], "[1234567.0, 2726.0]"),
+        (&["1,234", "2,726"], "[\"1,234\", \"2,726\"]"),
+        (&["4.3M", "812.0K", "5"], "[4300000.0, 812000.0, 5.0]"),
+        (&["300 K", "301 K"], "[300.0, 301.0]"),
+        (&["5m", "7m"], "[5.0, 7.0]"),
+        (&["5m", "7k"], "[5000000.0, 7000.0]"),
+        (&["<0.1", "0.5", "0.25"], "[0.1, 0.5, 0.25]"),
+        (&[">50K", "<=50K"], "[\"<=50K\", \">50K\"]"),
+        (&["25:30:00", "01:00:00"], "[25.5, 1.0]"),
+        (&["23:30", "01:00"], "[\"01:00\", \"23:30\"]"),
+        (&["1 year", "2 years", "10+ years"], "[1.0, 2.0, 10.0]"),
+        (&["12 Main St", "13 Side St"], "[\"12 Main St\", \"13 Side St\"]"),
+    ];
+    for (cells, wanted) in cases {
+        assert_eq!(values(cells), wanted, "{cells:?}");
+    }
+}
+
+#[test]
 fn numbers_with_a_unit_are_noticed() {
-    let wanted = "column \"x\": most cells are numbers with the unit mm, so the column is a category; without the unit they would be numbers: \"5.25 mm\", \"7mm\", \"-3 mm\"";
+    let wanted = "column \"x\": numbers with the unit mm are read without it; name the column under categorical to keep texts: \"-3 mm\", \"5.25 mm\", \"7mm\"";
     let (lengths, warning) = column(&["5.25 mm", "7mm", "-3 mm", ""]);
-    assert!(!lengths.is_numeric());
+    let texts: Vec<_> = (0..3).map(|row| lengths.cells.text(row).unwrap().into_owned()).collect();
+    assert_eq!(texts, ["5.25", "7", "-3"]);
+    assert_eq!(lengths.as_category().text(1).as_deref(), Some("7mm"), "a category keeps the texts");
     assert_eq!(warning, wanted);
+    let (_, mixed) = column(&["5.25 mm", "7cm", "-3 mm", ""]);
+    assert!(mixed.contains("different units (mm, cm)"), "{mixed}");
     for categories in [&["2nd", "3rd", "5th"][..], &["5A", "5B", "red"], &["red", "mm", "1"]] {
         assert_eq!(column(categories).1, "", "{categories:?}");
     }
@@ -240,7 +285,7 @@ fn texts_in_parts_are_read_as_in_one() {
         _ => format!("0{i}"),
     };
     let row = |i: usize| {
-        format!("{}.{},name {},{},{}\r\n", i, i % 97, i * i % 1009, texts(i), ["3", "x"][usize::from(i > 60_000)])
+        format!("{}.{},name {},{},{}\r\n", i, i % 97, i * i % 1009, texts(i), ["3", "z"][usize::from(i > 60_000)])
     };
     let rows: String = (0..120_000).map(row).collect();
     let table = |header: &str, rows: &str| read(format!("{header}\r\n{rows}").as_bytes(), "t", Header::Yes);

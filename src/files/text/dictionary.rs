@@ -18,11 +18,10 @@ impl Dictionary {
     /// Appends a cell of a column.
     pub(crate) fn add(&mut self, text: &str, column: &Column, format: &Format) {
         let code = match format.meaning(text.as_bytes()) {
-            Meaning::Missing if format.is_missing(text.as_bytes()) => MISSING_CODE,
+            // In a column of texts NA may be a word, and a number that means a missing cell among numbers a code.
+            Meaning::Missing if column.is_numeric() || format.is_missing(text.as_bytes()) => MISSING_CODE,
             // Among numbers, only those written like codes keep their digits.
-            Meaning::Number(value) if !is_code(text.as_bytes()) && column.is_numeric() => {
-                self.code(&number_text(value))
-            }
+            Meaning::Number(value) if !is_code(text.as_bytes()) && !column.is_raw() => self.code(&number_text(value)),
             _ => self.code(text),
         };
         self.codes.push(code);

@@ -1,14 +1,28 @@
-//! Delimited text and its cells: records, what a cell means, columns.
+//! Delimited text and its cells: encodings, records, where a table starts, what a cell means, columns.
 
 pub(crate) mod cell;
 mod chunks;
 pub(crate) mod comma;
 pub mod csv;
+mod delimiter;
 mod dictionary;
+pub(crate) mod encoding;
 mod format;
+mod hash;
+mod json_start;
+pub(crate) mod judge;
+pub(crate) mod layout;
+pub(crate) mod missing;
+pub(crate) mod notation;
 mod number_column;
 pub(crate) mod reading;
-mod records;
+pub(crate) mod records;
+mod rows;
+pub(crate) mod sample;
+pub(crate) mod start;
 
-pub use format::{Format, Header};
+pub use format::{Format, Header, Percent};
+pub(crate) use json_start::begins_json;
+pub use layout::{BadRows, ENCODINGS, Layout};
+pub use notation::{Clock, Notation};
 pub use reading::Warning;

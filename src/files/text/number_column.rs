@@ -1,8 +1,11 @@
 //! Decides whether a column of text holds numbers, by the share of its cells that are numbers, and says which cells are not.
 
-use super::cell::{Meaning, Odd, is_code, unit};
+use super::cell::{Meaning, Odd, is_code};
 use super::comma;
 use super::format::Format;
+use super::judge::{currency_of, missing_cells};
+use super::missing::trimmed;
+use super::notation::{Digits, Notation, Written};
 use super::reading::{Reading, Warning};
 use crate::files::{Cells, Column};
 
@@ -29,9 +32,25 @@ pub(crate) struct NumberColumn {
     first: Option<(usize, String)>,
     /// Some texts, some common signs for a missing cell, some numbers in another notation, some written like codes, and how many there are of each.
     seen: [Seen; 4],
-    /// Of the texts, the unit after the first number that has one, and how many numbers have it.
-    unit: Option<(String, usize)>,
+    /// The currency of the first number that has one.
+    currency: Option<char>,
+    /// Whether the decision is left to [`super::judge`]: there are several currencies, or points between groups of digits.
+    is_open: bool,
+    /// Whether every point so far may be a mark between groups of digits, and whether there is one.
+    points: Points,
     is_text: bool,
+}
+
+/// What the points of the numbers may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Points {
+    /// There are none so far.
+    #[default]
+    None,
+    /// Each may be a mark between groups of digits.
+    Groups,
+    /// One is a decimal mark.
+    Decimal,
 }
 
 /// What the cells of a part of a column are.
@@ -76,7 +95,9 @@ impl NumberColumn {
             percents: Vec::new(),
             first: None,
             seen: Default::default(),
-            unit: None,
+            currency: None,
+            is_open: false,
+            points: Points::None,
             is_text: false,
         }
     }
@@ -91,7 +112,10 @@ impl NumberColumn {
             Meaning::Number(value) => {
                 self.numbers += 1;
                 if is_code(cell) {
-                    self.seen[CODES].push(&String::from_utf8_lossy(cell.trim_ascii()));
+                    self.seen[CODES].push(&String::from_utf8_lossy(trimmed(cell)));
+                }
+                if self.points != Points::Decimal {
+                    self.points = self.points.after(cell, format);
                 }
                 value
             }
@@ -124,12 +148,12 @@ impl NumberColumn {
         self.values.extend(more.values);
         self.numbers += more.numbers;
         self.commas += more.commas;
-        self.unit = match (self.unit.take(), more.unit) {
-            (Some((own, count)), Some((other, more))) => {
-                let count = count + if own == other { more } else { 0 };
-                Some((own, count))
-            }
-            (own, other) => own.or(other),
+        self.is_open |= more.is_open || self.currency.zip(more.currency).is_some_and(|(own, other)| own != other);
+        self.currency = self.currency.or(more.currency);
+        self.points = match (self.points, more.points) {
+            (Points::None, points) | (points, Points::None) => points,
+            (Points::Groups, Points::Groups) => Points::Groups,
+            _ => Points::Decimal,
         };
         self.texts = texts;
         true
@@ -137,12 +161,15 @@ impl NumberColumn {
 
     /// The value of a cell that is no number in the file's format.
     fn odd(&mut self, cell: &[u8], format: &Format) -> f64 {
-        let text = String::from_utf8_lossy(cell.trim_ascii());
+        let text = String::from_utf8_lossy(trimmed(cell));
         match format.odd(&text) {
             Odd::Missing => self.seen[SIGNS].push(&text),
             Odd::Number(value) => {
                 self.numbers += 1;
                 self.seen[WRITTEN].push(&text);
+                if let Some(sign) = currency_of(&text) {
+                    self.is_open |= *self.currency.get_or_insert(sign) != sign;
+                }
                 return value;
             }
             Odd::Percent(value) => {
@@ -155,10 +182,8 @@ impl NumberColumn {
                 self.texts += 1;
                 self.commas += usize::from(comma::is_number(&text));
                 self.seen[TEXTS].push(&text);
-                if let Some(unit) = unit(&text) {
-                    let (known, count) = self.unit.get_or_insert_with(|| (unit.to_owned(), 0));
-                    *count += usize::from(known == unit);
-                }
+                let digits = Written::parse(&text, format).map(|written| written.digits);
+                self.is_open |= matches!(digits, Some(Digits::Groups(mark, _)) if format.decimal.starts_with(mark));
                 self.first.get_or_insert_with(|| (self.values.len(), text.into_owned()));
                 if self.texts > ENOUGH && self.texts > self.numbers {
                     (self.values, self.is_text) = (Vec::new(), true);
@@ -181,29 +206,37 @@ impl NumberColumn {
 
     /// Decides the kind of the column. Texts are still to be set for [`Column::needs_texts`].
     pub(crate) fn into_column(mut self, name: String, format: &Format) -> Column {
+        let is_percent = !self.percents.is_empty() && self.percents.len() == self.numbers;
         self.separate_percents();
         let total = self.numbers + self.texts;
         let is_numeric = !self.is_text
             && self.commas == 0
+            && !self.is_open
             && (self.numbers > 0 || self.seen[SIGNS].count == 0)
             && 10 * self.texts <= total;
-        let warning = self.warning(is_numeric, total).map(|(message, seen)| Warning {
-            column: name.clone(),
-            message,
-            cells: std::mem::take(&mut self.seen[seen].some),
-        });
+        let warnings = self.warnings(is_numeric, total).into_iter();
+        let named = |(message, cells)| Warning { column: name.clone(), message, cells };
+        let warnings = warnings.map(named).collect();
+        let is_raw = is_numeric && self.points == Points::Groups;
         let cells = if is_numeric {
             Cells::Numeric(self.values)
         } else {
             Cells::Categorical { codes: Vec::new(), levels: Vec::new() }
         };
-        let format = Some(format).filter(|format| !is_numeric && **format != Format::default()).cloned();
+        let has_words = self.seen[CODES].count > 0 || self.texts > 0 || self.seen[SIGNS].count > 0;
+        let has_texts = is_numeric && (has_words || is_raw);
+        let unit = self.currency.filter(|_| is_numeric).map_or_else(String::new, String::from);
         let reading = Reading {
+            unread: None,
             texts: None,
-            has_texts: is_numeric && (self.seen[CODES].count > 0 || self.texts > 0 || self.seen[SIGNS].count > 0),
+            has_texts,
+            is_raw,
+            has_words,
+            notation: Notation { unit, ..Notation::default() },
             first_text: self.first,
-            warning,
-            format,
+            warnings,
+            is_percent: is_percent && is_numeric,
+            format: Some(format).filter(|format| (!is_numeric || has_texts) && **format != Format::default()).cloned(),
         };
         Column { name, cells, reading: reading.boxed() }
     }
@@ -223,50 +256,48 @@ impl NumberColumn {
         self.texts += self.percents.len();
     }
 
-    /// What a person should know about the kind of the column, and the kind of cells it is about.
-    fn warning(&self, is_numeric: bool, total: usize) -> Option<(String, usize)> {
-        let [signs, written] = [&self.seen[SIGNS], &self.seen[WRITTEN]].map(|seen| seen.count);
+    /// What a person should know about the kind of the column, with some of the cells it is about.
+    fn warnings(&mut self, is_numeric: bool, total: usize) -> Vec<(String, Vec<String>)> {
         let texts = self.texts;
-        if is_numeric && texts > 0 {
-            let what = if texts == 1 { "cell is no number and counts" } else { "cells are no numbers and count" };
-            return Some((
-                format!("{texts} {what} as missing; name the column under categorical to keep texts"),
-                TEXTS,
-            ));
+        let mut some = |kind: usize| (self.seen[kind].count, std::mem::take(&mut self.seen[kind].some));
+        let [(_, some_texts), signs, (written, some_written), (codes, some_codes)] =
+            [TEXTS, SIGNS, WRITTEN, CODES].map(&mut some);
+        if is_numeric {
+            let missing = missing_cells((texts, some_texts), signs);
+            return match () {
+                () if !missing.is_empty() => missing,
+                () if written > 0 => vec![("cells such as these are read as numbers".into(), some_written)],
+                () if codes > 0 => {
+                    let message =
+                        "cells such as these are read as numbers; name the column under categorical if they are codes";
+                    vec![(message.into(), some_codes)]
+                }
+                () => Vec::new(),
+            };
         }
-        if is_numeric && signs > 0 {
-            let what = if signs == 1 { "cell counts" } else { "cells count" };
-            return Some((
-                format!("{signs} {what} as missing; name the column under categorical if they mean something"),
-                SIGNS,
-            ));
+        if self.commas > 0 || self.numbers <= texts {
+            return Vec::new();
         }
-        if is_numeric && written > 0 {
-            return Some(("cells such as these are read as numbers".into(), WRITTEN));
+        let numbers = self.numbers;
+        let message = format!(
+            "{numbers} of {total} cells are numbers, the others are not, so the column is a category; the option na declares texts that mean a missing cell"
+        );
+        vec![(message, some_texts)]
+    }
+}
+
+impl Points {
+    /// With one more number.
+    #[inline]
+    fn after(self, cell: &[u8], format: &Format) -> Self {
+        let point = format.decimal.as_bytes()[0];
+        if !cell.contains(&point) {
+            return self;
         }
-        if is_numeric && self.seen[CODES].count > 0 {
-            return Some((
-                "cells such as these are read as numbers; name the column under categorical if they are codes".into(),
-                CODES,
-            ));
+        let written = std::str::from_utf8(cell).ok().and_then(|text| Written::parse(text, format));
+        match written.map(|written| written.digits) {
+            Some(Digits::Plain { grouped: Some(_), .. }) => Self::Groups,
+            _ => Self::Decimal,
         }
-        if let Some((unit, _)) = self.unit.as_ref().filter(|(_, count)| !is_numeric && 2 * count > total) {
-            return Some((
-                format!(
-                    "most cells are numbers with the unit {unit}, so the column is a category; without the unit they would be numbers"
-                ),
-                TEXTS,
-            ));
-        }
-        if !is_numeric && self.commas == 0 && self.numbers > texts {
-            let numbers = self.numbers;
-            return Some((
-                format!(
-                    "{numbers} of {total} cells are numbers, the others are not, so the column is a category; the option na declares texts that mean a missing cell"
-                ),
-                TEXTS,
-            ));
-        }
-        None
     }
 }

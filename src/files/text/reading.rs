@@ -1,24 +1,45 @@
 //! What reading a column of text found besides its cells, and what a person should know about it.
 
 use super::format::Format;
+use super::notation::Notation;
 use crate::error::listed;
 use crate::files::Cells;
 use crate::record;
 use std::fmt;
 
 /// What reading a column of text found besides its cells.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about the cells")]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Reading {
     /// The cells as they are written, if some are no numbers, or are written like codes: with leading zeros, or with too many digits.
     pub texts: Option<Cells>,
     /// Whether `texts` is to be read.
     pub has_texts: bool,
+    /// Whether `texts` also has the numbers as they are written, only since another column may show that their points are no decimal marks.
+    pub is_raw: bool,
+    /// Whether some of `texts` are no numbers or are written like codes.
+    pub has_words: bool,
+    /// How the numbers are written.
+    pub notation: Notation,
     /// Row and text of the first cell that is no number, in a column that was read as numbers or nearly so.
     pub first_text: Option<(usize, String)>,
     /// What a person should know.
-    pub warning: Option<Warning>,
-    /// How a column of texts writes its numbers, if not in the usual way.
+    pub warnings: Vec<Warning>,
+    /// Whether all its numbers are of percent.
+    pub is_percent: bool,
+    /// How the file writes its numbers, if not in the usual way.
     pub format: Option<Format>,
+    /// Why the column could not be read, if so; its cells are all missing then.
+    pub unread: Option<Unread>,
+}
+
+/// Why a column could not be read. It stops nothing unless the column is used.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Unread {
+    /// What the column holds, and the remedy.
+    pub why: String,
+    /// Whether leaving the column out unasked would lose what a person surely wants: then only who names the columns can go on without it.
+    pub is_error: bool,
 }
 
 impl Reading {
@@ -41,15 +62,49 @@ pub struct Warning {
 record! { Warning { column, message, cells } }
 
 impl Warning {
+    /// About the whole table.
+    pub(crate) fn of_table(message: impl Into<String>) -> Self {
+        Self { column: String::new(), message: message.into(), cells: Vec::new() }
+    }
+
+    /// About a column that could not be read.
+    pub(crate) fn left_unread(column: &str, why: &str) -> Self {
+        Self { column: column.into(), message: format!("{why}; it is left out"), cells: Vec::new() }
+    }
+
     /// About a column without any value.
     pub(crate) fn empty(column: &str) -> Self {
         Self { column: column.into(), message: "has no value in any row and is left out".into(), cells: Vec::new() }
+    }
+
+    /// About a column of sentences.
+    pub(crate) fn prose(column: &str) -> Self {
+        let message = "holds free text, which is not learnt from yet, and is left out; write what matters in it into columns of their own, such as the number of words or whether a word occurs";
+        Self { column: column.into(), message: message.into(), cells: Vec::new() }
     }
 
     /// About a column of texts that are all different.
     pub(crate) fn unique(column: &str) -> Self {
         let message = "has another text in every row, from which nothing can be learnt, and is left out; name it under features to keep it";
         Self { column: column.into(), message: message.into(), cells: Vec::new() }
+    }
+
+    /// About a column of texts that are all different, and look like numbers or dates.
+    pub(crate) fn unread(why: &Self) -> Self {
+        let message = format!(
+            "{}; its texts are all different, and it is left out; name it under features to keep it as a category",
+            why.message
+        );
+        Self { message, ..why.clone() }
+    }
+
+    /// About a column of texts of which many are dates.
+    pub(crate) fn few_dates(column: &str, share: f64, other: &str) -> Self {
+        let percent = (100.0 * share).floor();
+        let message = format!(
+            "{percent} % of its texts are dates, others are not, so the column is a category; the option na declares texts that mean a missing cell"
+        );
+        Self { column: column.into(), message, cells: vec![other.into()] }
     }
 }
 

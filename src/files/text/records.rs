@@ -7,36 +7,57 @@ use std::borrow::Cow;
 /// A cell's bytes, without the quotes around it.
 pub(crate) type RawCell<'a> = Cow<'a, [u8]>;
 
+/// How records and cells are told apart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Rules<'a> {
+    pub(crate) delimiter: u8,
+    /// Whether cells are apart by any number of spaces and tabs.
+    pub(crate) is_spaced: bool,
+    /// Lines that begin with it are skipped.
+    pub(crate) comment: Option<&'a [u8]>,
+    /// What stands before a quote within quotes, besides another quote.
+    pub(crate) escape: Option<u8>,
+}
+
+impl From<u8> for Rules<'_> {
+    fn from(delimiter: u8) -> Self {
+        Self { delimiter, is_spaced: false, comment: None, escape: None }
+    }
+}
+
 /// An iterator over the records of a text.
 #[derive(Clone)]
 pub(crate) struct Records<'a> {
     bytes: &'a [u8],
     at: usize,
     line: usize,
-    delimiter: u8,
+    rules: Rules<'a>,
     source: &'a str,
     /// Where the last record starts and ends, without its line end.
     last: [usize; 2],
 }
 
 impl<'a> Records<'a> {
-    pub(crate) fn new(bytes: &'a [u8], delimiter: u8, source: &'a str) -> Self {
-        Self { bytes, at: 0, line: 1, delimiter, source, last: [0; 2] }
+    pub(crate) fn new(bytes: &'a [u8], rules: impl Into<Rules<'a>>, source: &'a str) -> Self {
+        Self { bytes, at: 0, line: 1, rules: rules.into(), source, last: [0; 2] }
     }
 
     /// Fills `cells` with the next record and returns the line (from 1) it starts on, or `None` at the end.
     #[inline]
     pub(crate) fn next(&mut self, cells: &mut Vec<RawCell<'a>>) -> Result<Option<usize>> {
         cells.clear();
-        while self.end_of_line() {}
+        self.skip_to_record();
         if self.at == self.bytes.len() {
             return Ok(None);
         }
         let line = self.line;
         self.last[0] = self.at;
+        if self.rules.is_spaced {
+            return self.spaced(cells).map(|()| Some(line));
+        }
         loop {
             cells.push(self.cell()?);
-            if self.peek() == Some(self.delimiter) {
+            if self.peek() == Some(self.rules.delimiter) {
                 self.at += 1;
             } else {
                 self.last[1] = self.at;
@@ -44,6 +65,47 @@ impl<'a> Records<'a> {
                 return Ok(Some(line));
             }
         }
+    }
+
+    /// A record whose cells are apart by any number of spaces and tabs, which may also be before and behind it.
+    fn spaced(&mut self, cells: &mut Vec<RawCell<'a>>) -> Result<()> {
+        self.skip_blanks();
+        while !matches!(self.peek(), None | Some(b'\n' | b'\r')) {
+            if self.peek() == Some(b'"') {
+                self.at += 1;
+                cells.push(self.quoted()?);
+            } else {
+                let rest = &self.bytes[self.at..];
+                let is_end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+                let cell = &rest[..rest.iter().position(is_end).unwrap_or(rest.len())];
+                self.at += cell.len();
+                cells.push(Cow::Borrowed(cell));
+            }
+            self.last[1] = self.at;
+            self.skip_blanks();
+        }
+        self.end_of_line();
+        Ok(())
+    }
+
+    fn skip_blanks(&mut self) {
+        self.at += blanks(&self.bytes[self.at..]);
+    }
+
+    /// Consumes a comment here, up to its line end; nothing if there is none. A line of blanks is one where blanks are between cells.
+    fn comment(&mut self) -> bool {
+        if self.rules.comment.is_none() && !self.rules.is_spaced {
+            return false;
+        }
+        let rest = &self.bytes[self.at..];
+        let blanks = blanks(rest);
+        let is_comment = |comment: &[u8]| rest[blanks..].starts_with(comment);
+        let is_blank = || blanks > 0 && matches!(rest.get(blanks), None | Some(b'\n' | b'\r'));
+        let is_skipped = self.rules.comment.is_some_and(is_comment) || self.rules.is_spaced && is_blank();
+        if is_skipped {
+            self.at += rest.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(rest.len());
+        }
+        is_skipped
     }
 
     /// The same records, the first of which starts on this line.
@@ -58,12 +120,51 @@ impl<'a> Records<'a> {
 
     /// The records in a part of the rest, which ends where one does. Its lines are counted from 1.
     pub(crate) fn part(&self, start: usize, end: usize) -> Self {
-        Self::new(&self.rest()[start..end], self.delimiter, self.source)
+        Self::new(&self.rest()[start..end], self.rules, self.source)
     }
 
     /// The byte between cells.
     pub(crate) fn delimiter(&self) -> u8 {
-        self.delimiter
+        self.rules.delimiter
+    }
+
+    /// How records and cells are told apart.
+    pub(crate) fn rules(&self) -> Rules<'a> {
+        self.rules
+    }
+
+    /// The last record alone.
+    pub(crate) fn of_last(&self) -> Self {
+        Self::new(self.span(), self.rules, self.source)
+    }
+
+    /// Goes to the start of the next record, past empty lines and comments.
+    pub(crate) fn skip_to_record(&mut self) {
+        while self.end_of_line() || self.comment() {}
+    }
+
+    /// Goes past empty lines.
+    pub(crate) fn skip_to_line(&mut self) {
+        while self.end_of_line() {}
+    }
+
+    /// The same records by other rules.
+    pub(crate) fn ruled(&self, rules: Rules<'a>) -> Self {
+        Self { rules, ..self.clone() }
+    }
+
+    /// The line, from 1, where the next record may start.
+    pub(crate) fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Goes past so many lines, whatever is in them. False if there are fewer.
+    pub(crate) fn skip_lines(&mut self, lines: usize) -> bool {
+        (0..lines).all(|_| {
+            let rest = &self.bytes[self.at..];
+            self.at += rest.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(rest.len());
+            self.end_of_line()
+        })
     }
 
     /// The position of the next record, for comparison.
@@ -107,7 +208,7 @@ impl<'a> Records<'a> {
             return self.quoted();
         }
         let rest = &self.bytes[self.at..];
-        let cell = &rest[..end_of_cell(rest, self.delimiter)];
+        let cell = &rest[..end_of_cell(rest, self.rules.delimiter)];
         self.at += cell.len();
         Ok(Cow::Borrowed(cell))
     }
@@ -129,7 +230,8 @@ impl<'a> Records<'a> {
         let mut cell: RawCell<'a> = Cow::Borrowed(&[]);
         loop {
             let rest = &self.bytes[self.at..];
-            let Some(length) = rest.iter().position(|&b| b == b'"') else {
+            let is_end = |&b: &u8| b == b'"' || Some(b) == self.rules.escape;
+            let Some(length) = rest.iter().position(is_end) else {
                 return Err(self.error(opened, "a quote is opened and never closed"));
             };
             let part = &rest[..length];
@@ -140,11 +242,14 @@ impl<'a> Records<'a> {
             } else {
                 cell.to_mut().extend_from_slice(part);
             }
-            if self.peek() != Some(b'"') {
+            let (found, next) = (rest[length], self.peek());
+            if found == b'"' && next != Some(b'"') {
                 break;
             }
-            cell.to_mut().push(b'"');
-            self.at += 1;
+            // Before anything but itself and a quote, the escape is a letter like others.
+            let is_pair = next == Some(b'"') || next == Some(found);
+            cell.to_mut().push(if is_pair { next.unwrap_or(found) } else { found });
+            self.at += usize::from(is_pair);
         }
         self.after_quote()?;
         Ok(cell)
@@ -155,14 +260,28 @@ impl<'a> Records<'a> {
         self.at += self.bytes[self.at..].iter().take_while(|&&b| b == b' ').count();
         match self.peek() {
             None | Some(b'\n' | b'\r') => Ok(()),
-            Some(b) if b == self.delimiter => Ok(()),
-            Some(_) => Err(self.error(self.line, "text follows a closing quote; a quote inside a cell is doubled")),
+            Some(b) if b == self.rules.delimiter || self.rules.is_spaced && b == b'\t' => Ok(()),
+            // A blank was the delimiter.
+            Some(_) if self.rules.delimiter == b' ' && self.bytes[self.at - 1] == b' ' => {
+                self.at -= 1;
+                Ok(())
+            }
+            Some(_) => Err(self.error(self.line, AFTER_QUOTE)),
         }
     }
 
     fn error(&self, line: usize, what: &str) -> Error {
         Error::new(format!("{}: line {line}: {what}", self.source))
     }
+}
+
+/// The error about text behind a closing quote.
+pub(crate) const AFTER_QUOTE: &str =
+    "text follows a closing quote; a quote inside a cell is doubled, or follows the character that escape names";
+
+/// Spaces and tabs at the start of a text.
+fn blanks(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|b| matches!(b, b' ' | b'\t')).count()
 }
 
 /// The place of the first delimiter or line end, or the length: eight bytes at a time.
@@ -185,123 +304,6 @@ fn end_of_cell(bytes: &[u8], delimiter: u8) -> usize {
     rest.map_or(bytes.len(), |length| at + length)
 }
 
-/// The delimiter of a text: of comma, semicolon and tab the one most frequent in the first record, comma if there is none. If another one
-/// occurs, and every comma is between digits with at most one per cell, the commas belong to numbers.
-pub(crate) fn sniff_delimiter(bytes: &[u8]) -> u8 {
-    let start = bytes.iter().position(|b| !matches!(b, b' ' | b'\r' | b'\n')).unwrap_or(0);
-    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0)];
-    let (mut is_quoted, mut inside) = (false, 0);
-    for (at, &byte) in bytes.iter().enumerate().skip(start) {
-        match byte {
-            b'"' => is_quoted = !is_quoted,
-            b'\n' | b'\r' if !is_quoted => break,
-            _ if is_quoted => {}
-            b',' if is_between_digits(bytes, at) => (counts[0].1, inside) = (counts[0].1 + 1, inside + 1),
-            _ => counts.iter_mut().filter(|(d, _)| *d == byte).for_each(|(_, count)| *count += 1),
-        }
-    }
-    let others = counts[1].1 + counts[2].1;
-    if others > 0 && counts[0].1 == inside && inside <= others + 1 {
-        counts[0].1 = 0;
-    }
-    let mut best = counts[0];
-    for candidate in counts {
-        if candidate.1 > best.1 {
-            best = candidate;
-        }
-    }
-    best.0
-}
-
-fn is_between_digits(bytes: &[u8], at: usize) -> bool {
-    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    is_digit(at.wrapping_sub(1)) && is_digit(at + 1)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn all(text: &str, delimiter: u8) -> Result<Vec<Vec<String>>> {
-        let mut records = Records::new(text.as_bytes(), delimiter, "a.csv");
-        let (mut cells, mut out) = (Vec::new(), Vec::new());
-        while records.next(&mut cells)?.is_some() {
-            out.push(cells.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect());
-        }
-        Ok(out)
-    }
-
-    #[test]
-    fn texts_and_their_cells() {
-        let cases: &[(&str, &[&[&str]])] = &[
-            ("", &[]),
-            ("\n\r\n\n", &[]),
-            ("a,b\n1,2\n", &[&["a", "b"], &["1", "2"]]),
-            ("a,b\r\n1,2", &[&["a", "b"], &["1", "2"]]),
-            ("a,b\r1,2\r", &[&["a", "b"], &["1", "2"]]),
-            ("a\n\n\nb\n", &[&["a"], &["b"]]),
-            (",\n,,\n", &[&["", ""], &["", "", ""]]),
-            ("\"a,b\",\"c\nd\"\n", &[&["a,b", "c\nd"]]),
-            ("\"say \"\"hi\"\"\",\"\"\n", &[&["say \"hi\"", ""]]),
-            ("\"\"\"\",\"\"\"x\"", &[&["\"", "\"x"]]),
-            ("1, \"a\" ,2", &[&["1", "a", "2"]]),
-            ("5\" pipe, b", &[&["5\" pipe", " b"]]),
-        ];
-        for (text, wanted) in cases {
-            assert_eq!(&all(text, b',').unwrap(), wanted, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn a_cell_ends_at_the_first_delimiter_or_line_end() {
-        let texts = [
-            "",
-            "a",
-            "abcdefgh",
-            "abcdefg,",
-            "abcdefgh,",
-            "\u{7f}\u{80}\u{ff}-.+\u{b}\u{c}\u{e}\u{9}, ",
-            "1234567\r\n,",
-            "12345678901;2\n",
-        ];
-        for text in texts {
-            for delimiter in [b',', b';', b'\t'] {
-                let is_end = |b: &u8| [delimiter, b'\n', b'\r'].contains(b);
-                let wanted = text.as_bytes().iter().position(is_end).unwrap_or(text.len());
-                assert_eq!(end_of_cell(text.as_bytes(), delimiter), wanted, "{text:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn messages() {
-        let cases = [
-            ("a,b\n1,\"2\n3,4\n", "a.csv: line 2: a quote is opened and never closed"),
-            ("\"x\ny\"z,1", "a.csv: line 2: text follows a closing quote; a quote inside a cell is doubled"),
-        ];
-        for (text, wanted) in cases {
-            assert_eq!(all(text, b',').unwrap_err().to_string(), wanted);
-        }
-    }
-
-    #[test]
-    fn delimiters() {
-        let cases = [
-            ("a,b,c\n", b','),
-            ("a;b;c\n1,5;2,5;3,5\n", b';'),
-            ("a\tb\n", b'\t'),
-            ("\"a;b;c\",d\n", b','),
-            ("single\n1;2;3\n", b','),
-            ("1,5;2,5;3,5\n", b';'),
-            ("1,5\t2,5\n", b'\t'),
-            ("1,5\n2,5\n", b','),
-            ("1,2,3,a;b\n", b','),
-            ("1,2,3,4;5\n", b','),
-            ("\n\na;b\n", b';'),
-            ("", b','),
-        ];
-        for (text, wanted) in cases {
-            assert_eq!(sniff_delimiter(text.as_bytes()), wanted, "{text:?}");
-        }
-    }
-}
+#[path = "records_tests.rs"]
+mod tests;

@@ -1,6 +1,7 @@
 //! The report of a fit as JSON, which is also the file that predicts.
 
 use super::result::{Fit, Fitted};
+use super::seal::sealed;
 use super::statistics::Statistics;
 use crate::fit::formula::Tie;
 use crate::fit::rows::Problem;
@@ -20,7 +21,7 @@ pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> J
     let tie = |tie: &Tie| Json::fields([("name", text(&tie.name)), ("formula", text(&tie.text))]);
     let rows = |matrix: &[Vec<f64>]| Json::List(matrix.iter().map(|row| list(row)).collect());
     let Statistics { r_squared, rmse, reduced_chi_square, aic, bic } = fit.statistics;
-    Json::fields([
+    sealed(Json::fields([
         ("event", text("report")),
         ("kind", text(KIND)),
         ("format", whole(FORMAT)),
@@ -61,7 +62,7 @@ pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> J
         ("precision_reason", text(&fit.searched.reason)),
         ("device_evaluations", whole(fit.searched.evaluations as u64)),
         ("strategy", text(problem.strategy.name())),
-    ])
+    ]))
 }
 
 fn fitted(parameter: &Fitted) -> Json {

@@ -4,6 +4,7 @@ use nalgebra::{DMatrix, DVector};
 
 use super::covariance::variance_along;
 use super::report::{FORMAT, KIND};
+use super::seal;
 use super::statistics::{FTest, Freedom};
 use crate::error::{Error, Result};
 use crate::fit::formula::{Formula, Running};
@@ -62,6 +63,7 @@ impl SavedFit {
                 "format: got {format}, expected {FORMAT}: it was written by another version"
             )));
         }
+        seal::check(json)?;
         let names = |field: &str| -> Result<Vec<String>> {
             let all = need(json, field, Json::list)?;
             all.iter()

@@ -5,6 +5,7 @@ use crate::error::{Error, Result, hint, listed};
 
 /// How the cost grows with a residual.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RobustLoss {
     /// ρ(z) = z: least squares.
     #[default]

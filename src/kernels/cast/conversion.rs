@@ -31,22 +31,20 @@ impl Conversion {
     /// Types and conversion.
     pub(super) fn wgsl(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::FloatToWord => {
-                ("f32", "u32", "return select(u32(clamp(a[i], 0.0, 4294967040.0)), 4294967295u, a[i] >= 4294967296.0);")
-            }
+            Self::FloatToWord => (
+                // Negative numbers and NaN are found by their bits.
+                "f32",
+                "u32",
+                "let size = select(u32(clamp(a[i], 0.0, 4294967040.0)), 4294967295u, a[i] >= 4294967296.0);
+    return select(size, 0u, bitcast<u32>(a[i]) > 0x7f800000u);",
+            ),
             // WGSL lets a conversion round either way; both halves are exact, and their sum is rounded to the nearest.
             Self::WordToFloat => ("u32", "f32", "return f32(a[i] >> 16u) * 65536.0 + f32(a[i] & 0xffffu);"),
             Self::FloatToHalf => (
                 "f32",
                 "u32",
                 "let last = params.count - 1u;
-    let pair = vec2<f32>(a[2u * i], select(0.0, a[min(2u * i + 1u, last)], 2u * i < last));
-    return pack2x16float(clamp(pair, vec2<f32>(-65504.0), vec2<f32>(65504.0)));",
-            ),
-            Self::HalfToFloat => (
-                "u32",
-                "f32",
-                "let pair = unpack2x16float(a[i / 2u]);\n    return select(pair.x, pair.y, i % 2u == 1u);",
+    return word_of(bounded(a[2u * i]), select(0.0, bounded(a[min(2u * i + 1u, last)]), 2u * i < last));",
             ),
             Self::BitToFloat => ("u32", "f32", "return f32((a[i / 32u] >> (i % 32u)) & 1u);"),
             Self::BitsToCount => ("u32", "f32", "return f32(countOneBits(a[i]));"),
@@ -56,7 +54,7 @@ impl Conversion {
                 "let last = params.count - 1u;
     return word_of(a[2u * i], select(0.0, a[min(2u * i + 1u, last)], 2u * i < last));",
             ),
-            Self::Unpack(_) => ("u32", "f32", "return half_at(a[i / 2u], i);"),
+            Self::HalfToFloat | Self::Unpack(_) => ("u32", "f32", "return half_at(a[i / 2u], i);"),
         }
     }
 }

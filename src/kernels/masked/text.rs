@@ -9,7 +9,7 @@ impl Body for Total {
     fn wgsl(&self) -> String {
         let program = &self.pointwise.program;
         let ops = program.ops();
-        let rows = ScalarOp::special_wgsl(&ops).to_owned() + &ops.into_iter().map(function).collect::<String>();
+        let rows = ScalarOp::special_wgsl(&ops) + &ops.into_iter().map(function).collect::<String>();
         let mut text = self.bindings() + &rows + "fn total(index: u32) -> Total {\n";
         if self.pointwise.access.contains(&Access::Strided) {
             text += "    let c = coordinates(index, params.dims);\n";

@@ -86,11 +86,14 @@ pub fn cases() -> Vec<Case> {
         let bounds = GradientBounds { limit, largest, ..GradientBounds::default() };
         cases.push(update_case(&stand_in(bounds, true), Place { total: 320, is_grouped: true, ..ALONE }));
     }
-    // Finite gradients whose norm is above every number. The factor is a normal number: a device may take others for 0.
-    for limit in [Limit::Norm(1e3), Limit::Tensor(1e3)] {
+    // Finite gradients whose norm is above every number, or above 2^126, whose reciprocal a device may take for 0. The factor is a normal number: a
+    // device may take others for 0.
+    for (limit, scale) in
+        [(Limit::Norm(1e3), 3e38), (Limit::Tensor(1e3), 3e38), (Limit::Norm(1e3), 4e37), (Limit::Norm(2.0), 1e19)]
+    {
         let bounds = GradientBounds { limit, ..GradientBounds::default() };
         let is_grouped = limit.is_by_tensor();
-        cases.push(update_case(&stand_in(bounds, is_grouped), Place { total: 832, is_grouped, scale: 3e38, ..ALONE }));
+        cases.push(update_case(&stand_in(bounds, is_grouped), Place { total: 832, is_grouped, scale, ..ALONE }));
     }
     // Left out, and the rates of the update after two that were.
     let skips = GradientBounds { skips: true, ..GradientBounds::default() };
@@ -322,7 +325,8 @@ fn update_case(known: &RuleCase, place: Place) -> Case {
     ];
     let more = if is_grouped { ", in groups" } else { "" };
     let odd = if is_odd { ", not finite" } else { "" };
-    let name = format!("{}, {total} words in {parts} parts, {group} steps an update{more}{odd}", known.name);
+    let large = if size == 1.0 { String::new() } else { format!(", gradients times {size:e}") };
+    let name = format!("{}, {total} words in {parts} parts, {group} steps an update{more}{odd}{large}", known.name);
     let inputs = vec![place.order(known.rates), words(&partials)];
     let mut made = case(name, within(1e-5, 1e-6), inputs, expected, |given, out| {
         let outputs = [0, 1, 2, 3].map(|at: usize| out[at].clone());

@@ -28,8 +28,10 @@ pub enum Limit {
 
 /// No limit. The largest number has a shortest text above it, which Chromium refuses.
 const UNLIMITED: f32 = 3e38;
-/// Larger norms are not divided by at once.
-const LARGE: f32 = 1e37;
+/// Sizes from 2^62 on are made smaller by 2^64 before a quotient is taken.
+const LARGE: f32 = 4_611_686_018_427_387_904.0;
+/// 2^-64.
+const SMALLER: f32 = 1.0 / 18_446_744_073_709_551_616.0;
 /// Past norms that an adaptive limit needs.
 const LEAST_PAST: f32 = 10.0;
 /// Past norms over which means are taken.
@@ -166,9 +168,11 @@ impl Norm {
 
     /// The factor that makes the norm `most`.
     fn factor_to(self, most: f32) -> f32 {
-        let norm = self.largest * self.root;
         // As the shader does it: a device may take a quotient by more than 2^126 for 0, as it may a factor below 2^-126.
-        if norm > LARGE { (0.0625 * most) / (0.0625 * self.largest) / self.root } else { most / norm }
+        if self.largest >= LARGE {
+            return most / (self.largest * SMALLER * self.root) * SMALLER;
+        }
+        most / (self.largest * self.root)
     }
 }
 
@@ -237,9 +241,8 @@ impl Limit {
             "    return past;\n".to_owned()
         };
         format!(
-            "fn norm_of(largest: f32, root: f32) -> f32 {{ return min(largest * root, {}); }}\nfn factor_to(largest: f32, root: f32, most: f32) -> f32 {{\n    if (largest * root > {}) {{ return (0.0625 * most) / (0.0625 * largest) / root; }}\n    return most / (largest * root);\n}}\nfn most_allowed(past: vec4<f32>) -> f32 {{ return {most}; }}\nfn factor_for(largest: f32, root: f32, most: f32) -> f32 {{\n    let norm = norm_of(largest, root);\n    if ({is_long}) {{ return factor_to(largest, root, most); }}\n    return 1.0;\n}}\nfn remembered(past: vec4<f32>, norm: f32, most: f32) -> vec4<f32> {{\n{remembered}}}\n",
-            text(UNLIMITED),
-            text(LARGE)
+            "fn norm_of(largest: f32, root: f32) -> f32 {{ return min(largest * root, {}); }}\nfn factor_to(largest: f32, root: f32, most: f32) -> f32 {{\n    // Smaller by 2^64 in the bits, where no compiler joins it with the quotient.\n    let word = bitcast<u32>(largest);\n    if (word >= 0x5e800000u) {{ return most / (bitcast<f32>(word - 0x20000000u) * root) * 0x1p-64f; }}\n    return most / (largest * root);\n}}\nfn most_allowed(past: vec4<f32>) -> f32 {{ return {most}; }}\nfn factor_for(largest: f32, root: f32, most: f32) -> f32 {{\n    let norm = norm_of(largest, root);\n    if ({is_long}) {{ return factor_to(largest, root, most); }}\n    return 1.0;\n}}\nfn remembered(past: vec4<f32>, norm: f32, most: f32) -> vec4<f32> {{\n{remembered}}}\n",
+            text(UNLIMITED)
         )
     }
 }
@@ -260,6 +263,17 @@ mod tests {
         let mut memory = UpdateState::default();
         assert_eq!(Limit::None.factor(norm, &mut memory), 1.0);
         assert!(memory.largest.is_finite());
+    }
+
+    #[test]
+    fn factors_are_right_on_both_sides_of_where_sizes_are_made_smaller() {
+        for largest in [1.0_f32, 4e18, 5e18, 1e30, 1e38, 3e38] {
+            let factor = Norm { largest, root: 1.5 }.factor_to(12.0);
+            assert!(
+                (f64::from(factor) * f64::from(largest) * 1.5 / 12.0 - 1.0).abs() < 1e-6,
+                "{largest:e}: {factor:e}"
+            );
+        }
     }
 
     #[test]

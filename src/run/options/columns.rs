@@ -1,7 +1,8 @@
 //! The options of columns and rows: what is learned from what, and how the rows are split.
 
-use super::names::{missing, tasks};
+use super::names::{date_orders, missing, tasks};
 use super::{TrainOptions, option};
+use crate::files::DateOrder;
 use crate::host::number;
 use crate::options::{Entry, Kind, Range};
 use crate::table::{Fractions, Missing, Task};
@@ -45,6 +46,9 @@ pub(crate) const COLUMNS: &[Entry<TrainOptions>] = &[
         "Column by whose order the rows are split, the last for testing; no feature",
     )
     .set(|o, v| o.choice.time = Some(v.text().into())),
+    option("date_order", Kind::Name(date_orders), "Order of day, month and year in dates that could have several")
+        .default("the one in which all dates of a column are possible; if there are several, it is a category")
+        .set(|o, v| o.choice.date_order = DateOrder::of(v.text())),
     option("split_seed", Kind::Whole { least: 0, most: 1 << 53 }, "Seed of the split of the rows alone")
         .default("that of the run")
         .set(|o, v| o.choice.split_seed = Some(v.whole() as u64)),

@@ -17,6 +17,10 @@ pub(crate) fn missing() -> Vec<(&'static str, &'static str)> {
     ]
 }
 
+pub(crate) fn date_orders() -> Vec<(&'static str, &'static str)> {
+    vec![("dmy", "31.12.2024"), ("mdy", "12/31/2024"), ("ymd", "2024-12-31")]
+}
+
 /// A cubic over a quadratic, with coefficients for each channel.
 pub(crate) const RATIONAL: [(&str, &str); 2] = [
     ("rational", "A learned quotient of polynomials without poles"),

@@ -1,6 +1,6 @@
 //! The options of reading a table of text, the same in the command (`src/cli/args.rs`) and in JavaScript.
 
-use crate::files::{Format, Header};
+use crate::files::{BadRows, ENCODINGS, Format, Header};
 use crate::options::{Entry, Group, Kind, Table};
 
 /// The options of reading a table of text.
@@ -14,14 +14,53 @@ const ENTRIES: &[Entry<Format>] = &[
     option("header", Kind::Flag, "Whether the first line holds names; false names the columns c0, c1 and so on")
         .default("true if none of its cells is a number")
         .set(|f, v| f.header = if v.flag() { Header::Yes } else { Header::No }),
-    option("delimiter", Kind::Text("one character"), "Character between cells")
-        .default("the one of , ; and tab that the first line has most often")
-        .set(|f, v| f.delimiter = Some(v.text().into())),
+    option(
+        "delimiter",
+        Kind::Text("one character, or spaces"),
+        "Character between cells, or spaces for any number of blanks",
+    )
+    .default("the one of , ; | and tab that the first line has most often, or spaces")
+    .set(|f, v| f.delimiter = Some(v.text().into())),
     option("decimal", Kind::Text("a point or a comma"), "Decimal mark of numbers")
         .default("a point")
         .set(|f, v| f.decimal = v.text().into()),
     option("thousands", Kind::Text("one character"), "Character between groups of three digits")
         .set(|f, v| f.thousands = Some(v.text().into())),
-    option("na", Kind::Texts, "Texts that mean a missing cell, besides NA, N/A, nan, null, ? and nothing")
-        .set(|f, v| f.missing = v.texts()),
+    option(
+        "na",
+        Kind::Texts,
+        "Texts that mean a missing cell, besides nothing, N/A, nan, null, ? and, among numbers and dates, NA, -, none, unknown and other usual words",
+    )
+    .set(|f, v| f.missing = v.texts()),
+    option("keep_na", Kind::Flag, "Whether NA and the other words are texts like others, so that only empty cells and those of {na} are missing")
+        .set(|f, v| f.keeps_words = v.flag()),
+    option("encoding", Kind::Name(encodings), "Encoding of the text")
+        .default("utf-8, or the one of the mark at its start")
+        .set(|f, v| f.layout.encoding = Some(v.text().into())),
+    option("comment", Kind::Text("the text at the start of a comment"), "Lines that begin with this are left out")
+        .default("# for lines at the top")
+        .set(|f, v| f.layout.comment = Some(v.text().into())),
+    option("skip", Kind::whole(0), "Lines before the table, which are left out")
+        .default("those that are clearly above the names")
+        .set(|f, v| f.layout.skip = v.whole()),
+    option("header_row", Kind::whole(1), "Line of the names, from 1; lines before it are left out")
+        .set(|f, v| f.layout.header_row = Some(v.whole())),
+    option("bad_rows", Kind::Name(bad_rows), "What is done with rows that have too few or too many cells")
+        .default("refuse")
+        .set(|f, v| f.layout.bad_rows = BadRows::by_name(v.text()).unwrap_or_default()),
+    option(
+        "escape",
+        Kind::Text("one character"),
+        "Character before a quote within quotes, if that is not another quote",
+    )
+    .default("a backslash where only that makes sense")
+    .set(|f, v| f.layout.escape = Some(v.text().into())),
 ];
+
+fn encodings() -> Vec<(&'static str, &'static str)> {
+    ENCODINGS.to_vec()
+}
+
+fn bad_rows() -> Vec<(&'static str, &'static str)> {
+    BadRows::ALL.map(|(name, doc, _)| (name, doc)).to_vec()
+}

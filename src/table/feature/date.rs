@@ -2,7 +2,8 @@
 
 use super::NumberFeature;
 use crate::files::DateOrder;
-use crate::files::moment::{Moment, calendar, is_missing, is_written_in, text};
+use crate::files::moment::{Moment, calendar, is_written_in, text};
+use crate::files::text::missing;
 use crate::files::{Cells, Column};
 use crate::host::{cos, sin};
 use crate::math::measure::Measure;
@@ -158,7 +159,7 @@ impl<'a> Moments<'a> {
 
     /// The text in a row that cannot be used, if it is one.
     pub(crate) fn unusable(&self, row: usize) -> Option<Cow<'_, str>> {
-        self.cells.text(row).filter(|text| !self.is_fitting && self.get(row).is_none() && !is_missing(text))
+        self.cells.text(row).filter(|text| !self.is_fitting && self.get(row).is_none() && !missing::is_word(text))
     }
 
     /// The point in time in a row. `None` if the cell is missing or is another text.

@@ -1,6 +1,7 @@
 //! A column of numbers: (x - mean) / scale, bins between its quantiles, and an input that says where a cell was missing.
 
 use super::{Bins, is_scale};
+use crate::files::Notation;
 use crate::math::measure::Measure;
 use crate::record;
 
@@ -23,9 +24,17 @@ pub struct NumberFeature {
     pub has_gaps: bool,
     /// Bins between quantiles of the training rows; empty if there are none.
     pub bins: Bins,
+    /// Whether the cells were written as percentages, of which 50 % is 50.
+    pub is_percent: bool,
+    /// How the numbers of the training rows are written, so that a new table is read alike.
+    pub notation: Notation,
 }
 
-record! { NumberFeature { name, mean, scale, min, max, impute, has_gaps = false, bins = Bins::default() } }
+record! {
+    NumberFeature {
+        name, mean, scale, min, max, impute, has_gaps = false, bins = Bins::default(), is_percent = false, notation = Notation::default(),
+    }
+}
 
 impl NumberFeature {
     /// Fits it to the numbers of the training rows, NaN where a cell is missing, and their statistics, with up to `bins` bins.
@@ -42,6 +51,8 @@ impl NumberFeature {
             impute: fills.then_some(mean),
             has_gaps,
             bins: Bins::fit(&present, bins),
+            is_percent: false,
+            notation: Notation::default(),
         }
     }
 

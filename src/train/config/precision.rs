@@ -47,7 +47,8 @@ pub struct LossScaling {
     pub rows: f64,
 }
 
-record! { LossScaling { initial, growth, backoff, interval, least, most, rows = 1.0 } }
+// The rows are those of a step, which a resumed run counts again.
+record! { LossScaling { initial, growth, backoff, interval, least, most } else { rows } }
 
 /// The usual values.
 impl Default for LossScaling {

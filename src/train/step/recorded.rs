@@ -98,8 +98,7 @@ fn next_batch(setup: &Setup<'_>, state: &State, rows: &Rows) -> Batch {
         [rows.count, batch, setup.steps, inputs, targets].map(|size| size as u32);
     let sizes = batch::Params { rows, batch, steps, inputs, targets };
     setup.device.record(Command::Dispatch(batch::dispatch(sizes, rows_x, rows_y, order, outputs)));
-    let [x, y, weight] = [x, y, weight].map(Var::constant);
-    Batch { x, y, weight }
+    Batch { x: Var::leaf(x), y: Var::constant(y), weight: Var::constant(weight) }
 }
 
 /// A threshold of this step, uniform in a range.

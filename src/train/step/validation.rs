@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::kernels::cast::{self, Conversion};
 use crate::kernels::strict;
 use crate::loss;
-use crate::model::Batch;
 use crate::model::predictor::{Predictor, decoded};
+use crate::model::{Batch, Network};
 use crate::nn::Head;
 use crate::ops;
 use crate::tensor::{DType, Tensor};
@@ -21,13 +21,22 @@ pub(crate) fn validation(setup: &Setup<'_>, state: &State, parameters: Buffer) -
     // the weights at the epoch's end.
     let evaluated = if data.validation.y.is_empty() { &data.train } else { &data.validation };
     let rows = Rows::upload(setup, evaluated)?;
-    let predictor = Predictor::over(device, setup.network.clone(), parameters);
+    let predictor = Predictor::over(device, setup.network.clone(), parameters.clone());
     let record = || {
-        let outputs: Vec<Var> = predictor.outputs(&rows.x, rows.count)?.into_iter().map(Var::constant).collect();
-        let tensor =
-            |buffer: &Buffer, columns| Var::constant(Tensor::over(device, buffer.view(), [rows.count, columns]));
+        let tensor = |buffer: &Buffer, columns| Tensor::over(device, buffer.view(), [rows.count, columns]);
+        let x = Var::leaf(tensor(&rows.x, data.inputs));
+        let values = predictor.outputs(&rows.x, rows.count)?.into_iter().enumerate();
+        let outputs: Vec<Var> = values
+            .map(|(at, value)| {
+                if setup.network.has_own_loss() {
+                    differentiable(setup.network, &parameters, &x, at, value)
+                } else {
+                    Var::constant(value)
+                }
+            })
+            .collect();
         let weight = ops::broadcast_to(&Var::constant(Tensor::scalar(device, 1.0)), &[rows.count, 1].into());
-        let batch = Batch { x: tensor(&rows.x, data.inputs), y: tensor(&rows.y, data.targets), weight };
+        let batch = Batch { x, y: Var::constant(tensor(&rows.y, data.targets)), weight };
         let middle = |[low, high]: [f32; 2]| Var::constant(Tensor::scalar(device, f32::midpoint(low, high)));
         let (loss, weight) = setup.loss_sums(&setup.settings.loss, &outputs, &batch, &middle)?;
         let mut figures = vec![loss, weight];
@@ -40,6 +49,18 @@ pub(crate) fn validation(setup: &Setup<'_>, state: &State, parameters: Buffer) -
         Ok(())
     };
     Ok(device.capture(record)?.0)
+}
+
+/// A value of the model, with its gradient by the inputs: only a loss that asks for derivatives by them runs the model's own ops.
+fn differentiable(network: &Network, parameters: &Buffer, x: &Var, output: usize, value: Tensor) -> Var {
+    let (network, parameters) = (network.clone(), parameters.clone());
+    let rule = move |inputs: &[Var], _: &Var, gradient: &Var| {
+        let leaves = network.layout().leaves(gradient.value().device(), &parameters);
+        let constants: Vec<Var> = leaves.iter().map(Var::detach).collect();
+        let again = network.predict(&constants, &inputs[0])?;
+        ops::grad_with_seed(&again[output], gradient, &[&inputs[0]])
+    };
+    ops::custom("model", &[x], |_| Var::constant(value), rule)
 }
 
 /// The share of pairs that are decoded to a number, and the least and the mean |Q|.

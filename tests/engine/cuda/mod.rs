@@ -40,7 +40,7 @@ fn check(pattern: &str, outside: Outside) {
     let wanted = sources(&gpu_cases(pattern)).into_iter().map(|source| vec![Source::plain(source)]);
     kernels.load(&wanted.collect::<Vec<_>>());
     let device = Device::over(Box::new(Shim::new(kernels, Printing::Plain)));
-    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), &device, pattern));
+    let (failures, count) = block_on(kernels::check::check_all(&cases::all(), &device, pattern, 1));
     assert!(count > 0 && failures.is_empty(), "of {count} cases:\n{}", failures.join("\n"));
 }
 

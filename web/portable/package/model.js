@@ -41,12 +41,11 @@ function check(names, rows) {
 
 /** The cells of one column, in the order of the rows. The engine imputes a missing cell or throws. */
 function cells({ name, levels, from, to }, rows) {
-  const known = levels && new Set(levels);
   return rows.map((row, at) => {
     const value = has(row, name) ? row[name] : undefined;
     if (value === undefined || value === null) return levels || from ? "" : NaN;
     if (from && value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
-    if (from ? typeof value === "string" : known ? known.has(value) : Number.isFinite(value)) return value;
+    if (from || levels ? typeof value === "string" : Number.isFinite(value)) return value;
     const wanted = from ? `a Date or a text such as "${to}"` : levels ? `one of ${listed(levels)}` : "a finite number";
     throw new TypeError(`predict: row ${at + 1}, column ${JSON.stringify(name)} is ${shown(value)}, wanted ${wanted}`);
   });
@@ -56,7 +55,9 @@ function cells({ name, levels, from, to }, rows) {
 const MESSAGES = ["outside the training range", "not seen in training", undefined, "missing, a usual value filled in"];
 
 /** One result per row: a number, perhaps with its standard deviation, a class with its probability, or, for a model with poles, a value with flags; and what was noticed. */
-function results({ value, deviation, probability, bottom, gap, fault, noteRows, noteColumns, noteKinds }, inputs) {
+function results({ value, deviation, probability, bottom, gap, fault, noteRows, noteColumns, noteKinds, noteTexts }, inputs) {
+  const unusable = noteKinds.indexOf(2);
+  if (unusable >= 0) throw new TypeError(`predict: row ${noteRows[unusable] + 1}, column ${JSON.stringify(inputs[noteColumns[unusable]].name)}: ${noteTexts[0]}`);
   const one = (at) => {
     if (probability) return { value: value[at], probability: probability[at] };
     if (deviation) return { value: value[at], deviation: deviation[at] };
@@ -92,7 +93,7 @@ export function withFiles(read) {
     if (all.length === 0) return [];
     check(inputs.map(({ name }) => name), all);
     const columns = inputs.map((input) => cells(input, all));
-    const found = results(await Promise.race([model.predict(columns, "the rows"), crashed]), inputs);
+    const found = results(await Promise.race([model.predict(columns, "the rows", { unknown: "other" }), crashed]), inputs);
     return Array.isArray(rows) ? found : found[0];
   }
 

@@ -5,16 +5,19 @@ import { percent, short } from "./numbers";
 import { classColour, css } from "./palette";
 
 const MAX_CLASSES = 12;
+/** Significant digits of a prediction: no model knows more. The whole number is shown when it is pointed at. */
+const DIGITS = 3;
 
 /** Shows the first row of a prediction. */
 export function showNumber(place: HTMLElement, { value, deviation, bottom, gap, fault }: Prediction): void {
-  const number = short(Number(value[0]), 6);
+  const number = short(Number(value[0]), DIGITS);
   if (bottom?.[0]) {
     const why = fault?.[0] ? "no value here: a numerical fault, such as an overflow" : "no value here: the inputs are at a pole";
     return show(place, "bottom", "⊥", why);
   }
   if (gap?.[0]) return show(place, "gap", "near a pole", `the model gives ${number}, which is not reliable`);
-  show(place, "number", number, deviation ? `standard deviation ${short(deviation[0]!, 6)}` : "");
+  show(place, "number", number, deviation ? `standard deviation ${short(deviation[0]!, DIGITS)}` : "");
+  place.title = String(value[0]);
 }
 
 /** Shows the probabilities of all classes, the most likely first. */
@@ -38,5 +41,6 @@ export function showNothing(place: HTMLElement): void {
 
 function show(place: HTMLElement, kind: string, text: string, note: string): void {
   place.dataset.kind = kind;
+  place.title = "";
   place.replaceChildren(make("strong", { textContent: text }), make("p", { textContent: note }));
 }

@@ -1,5 +1,5 @@
 // Predicts a table that is dropped or chosen: shows its first rows, and offers the predictions as CSV.
-import { preview, type Info, type Model, type Prediction, type Reading } from "./engine";
+import { type Info, type Model, type Prediction, type Reading } from "./engine";
 import { get, make } from "./dom";
 import { csv } from "./csv";
 import { notesByRow, summaryOf } from "./notes";
@@ -12,6 +12,10 @@ export function batch(model: Model, failed: (error: unknown) => void): void {
   const drop = get("drop");
   const file = get<HTMLInputElement>("file");
   const numbers = get<HTMLSelectElement>("numbers");
+  // Tables are most likely written like the one that the model learnt from.
+  const { decimal, thousands = "" } = model.info.reading;
+  const own = decimal + thousands;
+  if ([...numbers.options].some(({ value }) => value === own)) numbers.value = own;
   let last: File | undefined;
   const use = (chosen: File | undefined) => {
     last = chosen ?? last;
@@ -46,7 +50,7 @@ async function predict(model: Model, file: File, reading: Reading): Promise<void
   // Let the browser draw the status before the engine blocks the thread.
   await new Promise((resolve) => setTimeout(resolve));
   try {
-    const [prediction, head] = [await model.predict(file, "other", reading), await preview(file, SHOWN, reading)];
+    const [prediction, head] = [await model.predict(file, "other", reading), await model.preview(file, SHOWN, reading)];
     const columns = named(prediction, model.info);
     get("batch-status").textContent = [summary(head.rows, prediction), ...summaryOf(prediction, model.info)].join(" ");
     get("batch-shown").textContent = head.rows > SHOWN ? `The first ${SHOWN} rows` : "All rows";

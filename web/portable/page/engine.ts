@@ -10,6 +10,18 @@ export interface Info {
   classes: string[];
   inputs: Input[];
   parameters: number;
+  /** How the table was written that the model learnt from. */
+  reading: Reading;
+  /** How good the model is on rows that it was not trained on, if its file says so. */
+  quality?: Quality;
+}
+
+/** Metrics over so many rows; those that do not apply are absent. */
+export interface Quality {
+  rows: number;
+  mae?: number;
+  r2?: number;
+  accuracy?: number;
 }
 
 /** One entry per row: numbers, or classes with probabilities; for a model with poles also flags, 0 or 1. A row without a prediction has NaN or null. */
@@ -54,6 +66,8 @@ export interface Preview {
 export interface Model {
   info: Info;
   predict(rows: Rows, unknown?: Unknown, reading?: Reading): Promise<Prediction>;
+  /** The first rows of a table as written in its file, and the number of all rows. */
+  preview(file: File, count: number, reading: Reading): Promise<Preview>;
 }
 
 /** Decodes a text block of the page from base64. */
@@ -67,6 +81,14 @@ function inflated(packed: Uint8Array<ArrayBuffer>): Promise<ArrayBuffer> {
   return new Response(stream).arrayBuffer();
 }
 
+/** The metrics in the header of a model file. */
+function qualityOf(file: Uint8Array<ArrayBuffer>): Quality | undefined {
+  const length = Number(new DataView(file.buffer).getBigUint64(0, true));
+  const { __metadata__: texts } = JSON.parse(new TextDecoder().decode(file.subarray(8, 8 + length)));
+  const text = texts?.["meromorph.quality"];
+  return text && JSON.parse(text);
+}
+
 async function named(rows: Rows): Promise<[unknown, string]> {
   return rows instanceof File ? [new Uint8Array(await rows.arrayBuffer()), rows.name] : [rows, "the inputs"];
 }
@@ -76,14 +98,12 @@ export async function start(): Promise<Model> {
   await init({ module_or_path: await inflated(block("engine")) });
   const crashed = new Promise<never>((_, reject) => on_panic((message: string) => reject(new Error(message))));
   crashed.catch(() => {});
-  const model = load(block("model"), "the model");
+  const file = block("model");
+  const model = load(file, "the model");
+  const quality = qualityOf(file);
   return {
-    info: model.info(),
+    info: { ...model.info(), ...(quality && { quality }) },
     predict: async (rows, unknown = "refuse", reading) => Promise.race([model.predict(...(await named(rows)), { unknown, reading }), crashed]),
+    preview: async (file, count, reading) => previewed(model, ...(await named(file)), count, reading),
   };
-}
-
-/** The first rows of a table as written in its file, and the number of all rows. */
-export async function preview(file: File, count: number, reading: Reading): Promise<Preview> {
-  return previewed(...(await named(file)), count, reading);
 }

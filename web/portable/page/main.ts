@@ -2,8 +2,9 @@
 import { showClasses, showNothing, showNumber } from "./answer";
 import { batch } from "./batch";
 import { get } from "./dom";
-import { start, type Model } from "./engine";
+import { start, type Model, type Quality } from "./engine";
 import { form, type Form } from "./form";
+import { percent, short } from "./numbers";
 import { rowsAlong } from "./slice";
 import { alongOne, overTwo } from "./slices";
 import { failed, soon } from "./soon";
@@ -26,12 +27,25 @@ function unanswered(error: unknown): void {
   failed("error")(error);
 }
 
+/** The title of the page before anybody chose one. */
+const UNTITLED = "A model";
+
 function describe({ info }: Model): void {
-  const { target, inputs, classes, parameters } = info;
-  document.title = `${target} – a model`;
-  get("target").textContent = target;
+  const { target, inputs, classes, parameters, quality } = info;
+  const isTitled = document.title !== UNTITLED;
+  get("target").textContent = isTitled ? document.title : target;
+  if (!isTitled) document.title = `${target} – a model`;
   const output = classes.length > 0 ? `one of ${classes.length} classes` : "a number";
-  get("about").textContent = `This model predicts ${output} from ${inputs.length} ${inputs.length === 1 ? "input" : "inputs"}. It has ${parameters.toLocaleString("en")} parameters.`;
+  const what = `This model predicts ${isTitled ? `${target}, ` : ""}${output}${isTitled ? "," : ""} from ${inputs.length} ${inputs.length === 1 ? "input" : "inputs"}.`;
+  get("about").textContent = `${what} ${quality ? `${sentence(quality)} ` : ""}It has ${parameters.toLocaleString("en")} parameters.`;
+}
+
+/** How good the model is, as a sentence; empty if no metric says it. */
+function sentence({ rows, accuracy, mae, r2 }: Quality): string {
+  const on = `On ${rows.toLocaleString("en")} rows that it was not trained on,`;
+  if (accuracy !== undefined) return `${on} it is right in ${percent(accuracy)}.`;
+  if (mae !== undefined) return `${on} its error is ${short(mae, 3)} on average${r2 === undefined ? "" : ` (R² ${short(r2, 3)})`}.`;
+  return "";
 }
 
 async function main(): Promise<void> {

@@ -35,7 +35,9 @@ function display(parts: Element[], describe: (text: string) => void) {
 export function alongOne(model: Model, inputs: Form): () => void {
   const column = get<HTMLSelectElement>("along");
   const svg = document.querySelector<SVGSVGElement>("#curve");
-  options(column, model.info.inputs.map(({ name }, at) => ({ name, at })), 0);
+  // The first number or date: a curve along it says more than the points of a category, of which there may be hundreds.
+  const first = model.info.inputs.findIndex((input) => !("levels" in input));
+  options(column, model.info.inputs.map(({ name }, at) => ({ name, at })), Math.max(first, 0));
   if (!svg) return () => {};
   const { show, fail } = display([svg, get("curve-legend")], (text) => {
     svg.setAttribute("aria-label", text);

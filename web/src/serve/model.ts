@@ -6,6 +6,13 @@ import type { Parcel, Predicting, RemotePrediction } from "../wire.js";
 import { type Device, isDeviceLoss } from "./device.js";
 import { plain, table } from "./parcel.js";
 
+/** The description of a model, with the type of its labels. */
+export function described(model: wasm.Model, columns: Parcel["labels"]): ModelInfo {
+  const info = model.info() as ModelInfo;
+  const labels = info.task === "classification" ? columns?.get(info.target) : undefined;
+  return labels ? { ...info, labels } : info;
+}
+
 export class ServedModel {
   readonly info: ModelInfo;
   #device: Device;
@@ -16,11 +23,13 @@ export class ServedModel {
   #uses = 0;
   #isDisposed = false;
 
-  constructor(device: Device, model: wasm.Model) {
+  /** `labels` are the types of the columns of the training, unless the model's file says which its labels have. */
+  constructor(device: Device, model: wasm.Model, labels?: Parcel["labels"]) {
     this.#device = device;
     this.#engine = device.engine;
     this.#model = model;
-    this.info = model.info() as ModelInfo;
+    this.info = described(model, labels);
+    if (labels && this.info.labels) model.set_labels(this.info.labels);
   }
 
   async predict(parcel: Parcel, { masks, ...options }: Predicting): Promise<RemotePrediction> {

@@ -5,7 +5,7 @@ import type { EndEvent, EpochEvent, ModelInfo, StartEvent } from "../types.js";
 import type { Parcel, Predicting, RemotePrediction, State } from "../wire.js";
 import { type Device, isDeviceLoss } from "./device.js";
 import type { Backup } from "./backup.js";
-import { flagged, type ServedModel } from "./model.js";
+import { described, flagged, type ServedModel } from "./model.js";
 import { plain } from "./parcel.js";
 import { memory, Share } from "./share.js";
 
@@ -29,6 +29,8 @@ export class ServedRun {
   #isStarted = false;
   #epochs: number;
   #last: ServedModel | undefined;
+  /** The types of the columns. */
+  #labels: Parcel["labels"];
   #share: Share | undefined;
   /** Whether the device was lost and no call has succeeded since. */
   #hasJustRecovered = false;
@@ -43,6 +45,7 @@ export class ServedRun {
   constructor(setup: RunSetup, parcel: Parcel) {
     this.#setup = setup;
     this.#engine = setup.device.engine;
+    this.#labels = parcel.labels;
     this.#training = setup.begin(this.#engine, plain(parcel));
     this.#start = this.#training.start_event() as StartEvent;
     this.#epochs = this.#start.epochsDone;
@@ -124,7 +127,7 @@ export class ServedRun {
     return this.#queued(this.#queries, async () => this.#last?.info ?? this.#withRecovery(async (training) => {
       const model = await training.model();
       try {
-        return model.info() as ModelInfo;
+        return described(model, this.#labels);
       } finally {
         model.free();
       }

@@ -144,7 +144,7 @@ class Served {
 
   #run(parcel: Parcel, backup: Backup, begin: RunSetup["begin"]): number {
     const { device } = this;
-    return this.#number(new ServedRun({ device, backup, begin, serve: (model) => new ServedModel(device, model) }, parcel));
+    return this.#number(new ServedRun({ device, backup, begin, serve: (model) => new ServedModel(device, model, parcel.labels) }, parcel));
   }
 
   #number(object: object): number {

@@ -7,11 +7,12 @@ use serde_json::json;
 
 use super::measuring::{Common, check_size, random, windows};
 use crate::Answer;
+use crate::options::contents::ONNX;
 use crate::options::flags::{Flags, Shape};
+use crate::options::outputs::{Force, check_outs, write_out};
 use crate::show::labels::place;
 use crate::terminal::console::{say, say_json};
 use meromorph::export::write_onnx;
-use meromorph::internal::host;
 use meromorph::loss::Loss;
 use meromorph::model::{Model, Network};
 use meromorph::report::{count, duration, facts, figure, scaled_count};
@@ -28,6 +29,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     onnx: Option<PathBuf>,
     #[command(flatten)]
+    force: Force,
+    #[command(flatten)]
     pub(super) common: Common,
 }
 
@@ -35,6 +38,7 @@ pub(super) struct Args {
 const CALLS: usize = 1000;
 
 pub(super) fn run(args: &Args) -> Answer {
+    check_outs(&[("ONNX file", args.onnx.as_deref(), Some(&ONNX))], &[], args.force.force)?;
     let options = args.flags.apply(TrainOptions::default())?;
     let widest = options.hidden().iter().copied().max().unwrap_or(1);
     check_size(args.rows.saturating_mul(widest.max(5)))?;
@@ -44,7 +48,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let parameters = Network::from(spec.clone()).initialise(0)?;
     let model = Model::new(spec, Loss::mse(), parameters, None);
     if let Some(path) = &args.onnx {
-        host::write_whole(path, &write_onnx(&model)?)?;
+        write_out(path, &ONNX, &write_onnx(&model)?, args.force.force)?;
     }
     let mut ready = model.ready(&device)?;
     let [best, ms, worst] = windows(args.common.windows, || block_on(ready.outputs(&x)).map(drop))?;

@@ -106,8 +106,8 @@ pub(crate) struct Args {
     /// Seconds from which something is written to the log
     #[arg(long, default_value_t = 0.1, value_name = "SECONDS", requires = "log")]
     pub(super) log_threshold: f64,
-    /// Replace the checkpoint of another fit
-    #[arg(long, requires = "checkpoint")]
+    /// Replace the checkpoint of another fit, and a file in the place of an output even if it is of another kind
+    #[arg(long)]
     pub(super) force: bool,
     /// Print only JSON, one object
     #[arg(long)]

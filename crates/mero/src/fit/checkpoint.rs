@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 
 use super::log::Log;
+use crate::options::outputs::keep_elsewhere;
 use crate::terminal::{console, interrupt};
 use crate::{Answer, Failure};
 use meromorph::fit::Journal;
@@ -19,6 +20,8 @@ const MAGIC: &[u8; 24] = b"meromorph fit journal 1\n";
 const DIGEST: usize = 32;
 /// Older checkpoints that are kept: the newest may be torn.
 const OLDER: usize = 2;
+/// The end of the name of a checkpoint that is not yet the newest.
+const NEW: &str = ".new";
 /// A checkpoint that takes longer is worth a warning.
 const SLOW: Duration = Duration::from_secs(2);
 
@@ -29,6 +32,8 @@ pub(super) struct Checkpoint {
     /// Of the fit: model, options and data.
     identity: [u8; DIGEST],
     last: Instant,
+    /// Where the last state of a stopped fit is if it could not be written to its place, and why; `None` if it is lost.
+    failed: Option<(Option<PathBuf>, Error)>,
 }
 
 impl Checkpoint {
@@ -37,7 +42,13 @@ impl Checkpoint {
         let every = Duration::try_from_secs_f64(every).map_err(|_| {
             Failure::usage(format!("checkpoint-every: got {every}, expected a number of seconds from 0"))
         })?;
-        Ok(Self { path: path.to_owned(), every, identity: identity.finalize().into(), last: Instant::now() })
+        Ok(Self {
+            path: path.to_owned(),
+            every,
+            identity: identity.finalize().into(),
+            last: Instant::now(),
+            failed: None,
+        })
     }
 
     /// The newest whole checkpoint; an empty journal if there is none. Errors if it is of another fit.
@@ -90,42 +101,65 @@ impl Checkpoint {
         Journal::from_numbers(&numbers).map_err(Damage::Torn)
     }
 
-    /// Saves the journal if it is time; ends the fit, saved, if a stop was requested.
-    pub(super) fn watch(&mut self, journal: &Journal, log: &mut Log) -> Result<()> {
+    /// Saves the journal if it is time, or if a stop was requested. A fit whose journal cannot be saved goes on, with the checkpoints that it has.
+    pub(super) fn watch(&mut self, journal: &Journal, log: &mut Log) {
         let is_stopped = interrupt::is_requested();
-        if is_stopped || self.last.elapsed() >= self.every {
-            let started = Instant::now();
-            let bytes = self.save(journal)?;
-            self.last = Instant::now();
-            let took = self.last - started;
-            log.saved(took, bytes)?;
-            if took > SLOW {
-                let (path, seconds) = (self.path.display(), took.as_secs_f64());
-                console::complain(&format!(
-                    "checkpoint {path} took {seconds:.1} s: a faster disk, or a larger --checkpoint-every, loses less time"
-                ));
-            }
+        if !is_stopped && self.last.elapsed() < self.every {
+            return;
         }
-        if is_stopped { Err(Error::new("stopped")) } else { Ok(()) }
+        let (started, bytes) = (Instant::now(), self.bytes(journal));
+        let saved = self.save(&bytes);
+        self.last = Instant::now();
+        let took = self.last - started;
+        match saved {
+            Ok(()) => log.saved(took, bytes.len()),
+            Err(error) if is_stopped => self.failed = Some((keep_elsewhere(&self.path, &bytes), error)),
+            Err(error) => console::complain(&format!("mero fit: {error}; the fit goes on, older checkpoints stay")),
+        }
+        if took > SLOW {
+            let (path, seconds) = (self.path.display(), took.as_secs_f64());
+            console::complain(&format!(
+                "checkpoint {path} took {seconds:.1} s: a faster disk, or a larger --checkpoint-every, loses less time"
+            ));
+        }
     }
 
-    /// Returns the bytes of the file.
-    fn save(&self, journal: &Journal) -> Result<usize> {
+    /// The bytes of the file.
+    fn bytes(&self, journal: &Journal) -> Vec<u8> {
         let mut bytes = [&MAGIC[..], &self.identity].concat();
         journal.numbers().iter().for_each(|number| bytes.extend(number.to_le_bytes()));
         bytes.extend_from_slice(&Sha256::digest(&bytes));
+        bytes
+    }
+
+    /// Writes the newest checkpoint, and only then makes those before it older.
+    fn save(&self, bytes: &[u8]) -> Result<()> {
+        if host::file_bytes(&self.path).is_none() {
+            return host::write_whole(&self.path, bytes);
+        }
+        let mut new = self.path.as_os_str().to_owned();
+        new.push(NEW);
+        let new = PathBuf::from(new);
+        host::write_whole(&new, bytes)?;
         for age in (0..OLDER).rev() {
             if host::file_bytes(&older(&self.path, age)).is_some() {
                 host::rename(&older(&self.path, age), &older(&self.path, age + 1))?;
             }
         }
-        host::write_whole(&self.path, &bytes)?;
-        Ok(bytes.len())
+        host::rename(&new, &self.path)
     }
 
     /// What to say of a fit that a request stopped.
     pub(super) fn stopped(&self, journal: &Journal) -> Failure {
         let (done, path) = (counted(journal.evaluations(), "evaluation"), self.path.display());
+        if let Some((kept, error)) = &self.failed {
+            return match kept.as_ref().map(|kept| kept.display()) {
+                Some(kept) => Failure::Saved(format!(
+                    "stopped after {done}; {error}; saved in {kept}: the same command with --checkpoint {kept} goes on from there"
+                )),
+                None => Failure::Interrupted(format!("stopped after {done}, which are not saved: {error}")),
+            };
+        }
         Failure::Saved(format!("stopped after {done}, saved in {path}: the same command goes on from there"))
     }
 

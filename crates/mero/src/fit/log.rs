@@ -7,9 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::terminal::console::complain;
 use crate::{Answer, Failure};
+use meromorph::Error;
 use meromorph::fit::Journal;
-use meromorph::{Error, Result};
+use meromorph::internal::host;
 
 /// The log, if one is wanted.
 pub(super) struct Log {
@@ -37,28 +39,32 @@ impl Log {
     }
 
     /// Writes a line for an evaluation that has ended.
-    pub(super) fn evaluated(&mut self, journal: &Journal) -> Result<()> {
+    pub(super) fn evaluated(&mut self, journal: &Journal) {
         let (before, count) = self.last;
         if journal.evaluations() == count {
-            return Ok(());
+            return;
         }
         self.last = (Instant::now(), journal.evaluations());
         let took = self.last.0 - before;
         let seconds = took.as_secs_f64();
         let rate = self.rows as f64 / seconds;
-        self.write(took, json!({ "event": "evaluation", "number": self.last.1, "rows": self.rows, "seconds": seconds, "rows_per_second": rate }))
+        self.write(took, json!({ "event": "evaluation", "number": self.last.1, "rows": self.rows, "seconds": seconds, "rows_per_second": rate }));
     }
 
     /// Writes a line for a checkpoint.
-    pub(super) fn saved(&mut self, took: Duration, bytes: usize) -> Result<()> {
+    pub(super) fn saved(&mut self, took: Duration, bytes: usize) {
         // A checkpoint is no part of the next evaluation.
         self.last.0 += took;
-        self.write(took, json!({ "event": "checkpoint", "seconds": took.as_secs_f64(), "bytes": bytes }))
+        self.write(took, json!({ "event": "checkpoint", "seconds": took.as_secs_f64(), "bytes": bytes }));
     }
 
-    fn write(&mut self, took: Duration, mut line: Value) -> Result<()> {
-        let Some((file, name)) = self.file.as_mut().filter(|_| took >= self.threshold) else { return Ok(()) };
+    fn write(&mut self, took: Duration, mut line: Value) {
+        let Some((file, name)) = self.file.as_mut().filter(|_| took >= self.threshold) else { return };
         line["at"] = self.started.elapsed().as_secs_f64().into();
-        writeln!(file, "{line}").map_err(|error| Error::new(format!("{name}: cannot be written: {error}")))
+        if let Err(error) = writeln!(file, "{line}") {
+            let reason = host::reason(&error);
+            complain(&format!("mero fit: {name}: cannot be written: {reason}; the fit goes on without it"));
+            self.file = None;
+        }
     }
 }

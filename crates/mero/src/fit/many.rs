@@ -1,7 +1,11 @@
 //! `mero fit` where every free parameter has a value for each group of rows: a table of fits.
 
+use std::path::Path;
+
 use super::args::Args;
 use super::solving::CPU;
+use crate::options::contents::FITS;
+use crate::options::outputs::keep_out;
 use crate::terminal::console::{say, say_data};
 use crate::{Answer, Failure};
 use meromorph::files::csv::{self, Values};
@@ -16,9 +20,7 @@ pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, ta
             "report: a page shows one fit, and these are many: expected --out with a table such as fits.csv",
         ));
     }
-    let is_table =
-        |path: &std::path::PathBuf| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
-    if let Some(out) = args.out.as_ref().filter(|out| !is_table(out)) {
+    if let Some(out) = args.out.as_deref().filter(|out| !is_table(out)) {
         let out = out.display();
         return Err(Failure::usage(format!(
             "out: got {out}, expected a name ending in .csv: many fits are written as a table"
@@ -34,7 +36,7 @@ pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, ta
     let fits = solve_each(problem, options)?;
     let seconds = (host::now_ms() - started) / 1e3;
     if let Some(out) = &args.out {
-        host::write_whole(out, &table(&fits))?;
+        keep_out(out, &FITS, &table(&fits), args.force)?;
     }
     if args.json {
         say_data(format!("{}\n", report_many(&fits, &args.model, target, seconds)).as_bytes());
@@ -42,6 +44,11 @@ pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, ta
         say(&text(&fits, &args.model, target, source, seconds));
     }
     Ok(())
+}
+
+/// Whether the name of an output says that it is a table.
+pub(super) fn is_table(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"))
 }
 
 /// A row for each group: levels, values and standard errors, and how the fit ended.

@@ -1,5 +1,7 @@
 //! The search of a fit, on its device, with checkpoints and a log if they are wanted.
 
+use std::path::PathBuf;
+
 use pollster::block_on;
 use sha2::{Digest, Sha256};
 
@@ -7,36 +9,48 @@ use super::args::Args;
 use super::checkpoint::Checkpoint;
 use super::log::Log;
 use super::rows::Rows;
-use crate::Answer;
 use crate::terminal::interrupt;
+use crate::{Answer, Failure};
+use meromorph::Error;
 use meromorph::fit::{Fit, Journal, Problem, SolveOptions, approach, solve_from};
+use meromorph::report::counted;
 
 /// The device that needs no search before the fit.
 pub(super) const CPU: &str = "cpu";
 
 impl Args {
     /// Solves the fit, with checkpoints if they are wanted.
-    pub(super) fn solve(&self, problem: &Problem<'_>, options: &SolveOptions, rows: &Rows) -> Answer<Fit> {
+    pub(super) fn solve(
+        &self,
+        problem: &Problem<'_>,
+        options: &SolveOptions,
+        rows: &Rows,
+    ) -> Answer<(Fit, Option<Checkpoint>)> {
         let mut log = Log::new(self.log.as_deref(), self.log_threshold, problem.rows())?;
-        let Some(path) = &self.checkpoint else {
-            let mut journal = Journal::default();
-            self.approach(problem, options, &mut journal)?;
-            return Ok(solve_from(problem, options, &mut journal, &mut |journal| log.evaluated(journal))?);
-        };
-        let mut checkpoint = Checkpoint::new(path, self.checkpoint_every, self.identity(problem, rows))?;
-        let mut journal = checkpoint.load(self.force)?;
-        interrupt::watch();
+        let new = |path: &PathBuf| Checkpoint::new(path, self.checkpoint_every, self.identity(problem, rows));
+        let mut checkpoint = self.checkpoint.as_ref().map(new).transpose()?;
+        let loaded = checkpoint.as_ref().map(|checkpoint| checkpoint.load(self.force)).transpose()?;
+        let mut journal = loaded.unwrap_or_default();
         self.approach(problem, options, &mut journal)?;
+        interrupt::watch();
         let solved = solve_from(problem, options, &mut journal, &mut |journal| {
-            log.evaluated(journal)?;
-            checkpoint.watch(journal, &mut log)
+            log.evaluated(journal);
+            if let Some(checkpoint) = &mut checkpoint {
+                checkpoint.watch(journal, &mut log);
+            }
+            if interrupt::is_requested() { Err(Error::new("stopped")) } else { Ok(()) }
         });
-        if interrupt::is_requested() && solved.is_err() {
-            return Err(checkpoint.stopped(&journal));
+        interrupt::work_is_done();
+        match (solved, checkpoint) {
+            (Err(_), Some(checkpoint)) if interrupt::is_requested() => Err(checkpoint.stopped(&journal)),
+            (Err(_), None) if interrupt::is_requested() => {
+                let done = counted(journal.evaluations(), "evaluation");
+                Err(Failure::Interrupted(format!(
+                    "interrupted after {done}; nothing was written; --checkpoint FILE saves them"
+                )))
+            }
+            (solved, checkpoint) => Ok((solved?, checkpoint)),
         }
-        let fit = solved?;
-        checkpoint.remove()?;
-        Ok(fit)
     }
 
     /// Searches on the device, if it is not the cpu.

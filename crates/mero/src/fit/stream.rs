@@ -8,9 +8,9 @@ use super::args::Args;
 use super::rows::Rows;
 use crate::terminal::console::{say, say_json};
 use crate::{Answer, Failure};
-use meromorph::files::open_rows;
 use meromorph::files::ranges::Cached;
 use meromorph::files::{Format, RowSource};
+use meromorph::files::{is_read_by_ranges_only, open_rows};
 use meromorph::fit::{Facts, Formula, Plan, Strategy};
 use meromorph::internal::host::{self, MemoryLimit};
 use meromorph::report::{Table as TextTable, binary, count};
@@ -53,8 +53,11 @@ impl Args {
             return if is_standard && !self.plan { Ok(Input::Table) } else { Err(error()) };
         }
         let is_small = bytes.is_some_and(|bytes| TEXT * bytes <= limit.bytes / 4 * 3);
-        if !self.plan && (wanted == Some(Strategy::Standard) || (wanted.is_none() && is_small && !is_hdf5(&self.file)))
-        {
+        // A pipe is read once, as standard input is.
+        let is_stream = bytes.is_none() && self.file.exists() && !host::is_folder(&self.file);
+        let is_standard = wanted == Some(Strategy::Standard);
+        let is_whole = wanted.is_none() && (is_small && !is_read_by_ranges_only(&self.file)? || is_stream);
+        if !self.plan && (is_standard || is_whole) {
             return Ok(Input::Table);
         }
         Ok(Input::Rows(open_rows(&self.file, format.clone())?))
@@ -160,12 +163,6 @@ pub(super) fn sampled(source: &dyn RowSource, places: &[usize], formula: &Formul
     let sigma = if has_sigma { columns.pop() } else { None };
     let y = columns.pop().unwrap_or_default();
     Ok(Rows { columns, y, sigma, levels, dropped: 0, fingerprint: Some(source.fingerprint()?) })
-}
-
-/// Whether a path names an HDF5 file or something in one: these are not read as tables.
-fn is_hdf5(path: &Path) -> bool {
-    let text = path.to_string_lossy().to_lowercase();
-    [".h5", ".hdf5", ".hdf"].iter().any(|ending| text.ends_with(ending) || text.contains(&format!("{ending}:")))
 }
 
 /// A size such as 500MB or 2GiB.

@@ -158,8 +158,14 @@ pub(crate) fn value(entry: &Entry<TrainOptions>, matches: &ArgMatches) -> Option
     }
     let values = matches.get_many::<String>(entry.name)?.map(|text| entry.kind.parse(text));
     values.reduce(|all, next| match (all, next) {
-        (Value::List(all), Value::List(next)) => Value::List([all, next].concat()),
-        (Value::Fields(all), Value::Fields(next)) => Value::Fields([all, next].concat()),
+        (Value::List(mut all), Value::List(next)) => {
+            all.extend(next);
+            Value::List(all)
+        }
+        (Value::Fields(mut all), Value::Fields(next)) => {
+            all.extend(next);
+            Value::Fields(all)
+        }
         // Keeps a value that could not be parsed, for its message.
         (Value::List(_) | Value::Fields(_), next) => next,
         (all, _) => all,

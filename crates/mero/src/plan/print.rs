@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::options::contents::KERNEL;
+use crate::options::outputs::write_out;
 use crate::terminal::console::{say, say_json};
 use crate::{Answer, Failure};
 use meromorph::device::cuda::print::{Form, INTRINSICS, PRELUDE, print};
@@ -28,7 +30,7 @@ static WRITERS: [Writer; 2] = [
 const WARP: u32 = 32;
 
 /// Writes each kernel of the step once, in the order of the launches.
-pub(super) fn kernels(summary: &Summary, form: &str, folder: &Path, is_json: bool) -> Answer {
+pub(super) fn kernels(summary: &Summary, form: &str, folder: &Path, is_json: bool, is_forced: bool) -> Answer {
     let Some((_, ending, write)) = WRITERS.iter().find(|(name, ..)| *name == form) else {
         let names: Vec<_> = WRITERS.iter().map(|(name, ..)| *name).collect();
         return Err(Failure::usage(format!("--print: got the form \"{form}\", expected one of {}", names.join(", "))));
@@ -42,7 +44,7 @@ pub(super) fn kernels(summary: &Summary, form: &str, folder: &Path, is_json: boo
             continue;
         }
         let path = folder.join(format!("{:02}_{kernel}.{ending}", at + 1));
-        host::write_whole(&path, text.as_bytes())?;
+        write_out(&path, &KERNEL, text.as_bytes(), is_forced)?;
         written.push(text);
         let name = path.display().to_string();
         if is_json {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::options::hardware::Hardware;
+use crate::options::outputs::Force;
 use crate::options::reading::Reading;
 use crate::{Answer, Failure};
 use meromorph::Result;
@@ -45,6 +46,8 @@ pub(crate) struct Args {
     /// test rows of training, or of all its folds; a fit always has bands, of its own level
     #[arg(long, value_name = "LEVEL")]
     pub(super) interval: Option<f64>,
+    #[command(flatten)]
+    pub(super) force: Force,
     #[command(flatten)]
     pub(super) reading: Reading,
     #[command(flatten)]

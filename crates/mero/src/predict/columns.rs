@@ -2,7 +2,7 @@
 
 use meromorph::Result;
 use meromorph::files::csv::{self, Values};
-use meromorph::files::{Format, Table, is_text};
+use meromorph::files::{Column, Table, TableBytes, is_text, read_texts};
 use meromorph::loss::Link;
 use meromorph::model::{Model, Prediction};
 
@@ -90,11 +90,15 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Columns after those of the table: as they are written in the file, or for a file that is not CSV, their cells as CSV.
-pub(super) fn beside(columns: &[(&str, Values<'_>)], table: &Table, bytes: &[u8], format: &Format) -> Result<Vec<u8>> {
+/// Columns after those of the table: as they are written in the file, or for a file that is not CSV, their texts as CSV.
+pub(super) fn beside(columns: &[(&str, Values<'_>)], table: &Table, bytes: Option<&TableBytes>) -> Result<Vec<u8>> {
+    let after = |own: &[Column]| {
+        let own = own.iter().map(|column| (column.name.as_str(), Values::Cells(column.as_category())));
+        csv::write(&own.chain(columns.iter().copied()).collect::<Vec<_>>())
+    };
+    let Some(TableBytes { bytes, format }) = bytes else { return Ok(after(table.columns())) };
     if !is_text(bytes) {
-        let own = table.columns().iter().map(|column| (column.name.as_str(), Values::Cells(column.as_category())));
-        return Ok(csv::write(&own.chain(columns.iter().copied()).collect::<Vec<_>>()));
+        return Ok(after(read_texts(bytes, table.source(), format)?.columns()));
     }
     csv::append(bytes, table.source(), format, columns)
 }

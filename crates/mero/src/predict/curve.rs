@@ -5,14 +5,14 @@ use std::path::Path;
 use super::args::Args;
 use super::columns::beside;
 use crate::levels::levels;
-use crate::options::reading::{check_header, read_bytes};
+use crate::options::contents::PREDICTIONS;
+use crate::options::outputs::write_out;
+use crate::options::reading::{check_header, read_with_bytes, say_notes};
 use crate::terminal::console;
 use crate::{Answer, Failure};
 use meromorph::Result;
 use meromorph::files::csv::{self, Values};
-use meromorph::files::read_table;
 use meromorph::fit::{FitPrediction, Levels, SavedFit};
-use meromorph::internal::host;
 
 pub(crate) fn run(args: &Args, fit: &SavedFit, out: Option<&Path>) -> Answer {
     let level = args.interval.unwrap_or(fit.level());
@@ -20,8 +20,8 @@ pub(crate) fn run(args: &Args, fit: &SavedFit, out: Option<&Path>) -> Answer {
         return Err(Failure::usage(format!("interval: got {level}, expected a probability between 0 and 1")));
     }
     let format = args.reading.format()?;
-    let (bytes, source) = read_bytes(&args.file)?;
-    let table = read_table(&bytes, &source, &format)?;
+    let (table, bytes) = read_with_bytes(&args.file, &format)?;
+    say_notes("predict", &table);
     let names = fit.formula().columns();
     check_header(&table, format.header, names.iter().map(String::as_str))?;
     let columns: Vec<&[f64]> = names.iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
@@ -45,9 +45,9 @@ pub(crate) fn run(args: &Args, fit: &SavedFit, out: Option<&Path>) -> Answer {
     let mut written: Vec<(&str, Values<'_>)> = vec![("prediction", Values::F64(&values))];
     let given = titles.into_iter().zip(&bands).filter(|(_, band)| band.len() == values.len());
     written.extend(given.map(|(title, band)| (title, Values::F64(band))));
-    let text = if args.with_inputs { beside(&written, &table, &bytes, &format)? } else { csv::write(&written) };
+    let text = if args.with_inputs { beside(&written, &table, bytes.as_ref())? } else { csv::write(&written) };
     match out {
-        Some(out) => host::write_whole(out, &text)?,
+        Some(out) => write_out(out, &PREDICTIONS, &text, args.force.force)?,
         None => console::say_data(&text),
     }
     Ok(())

@@ -4,6 +4,7 @@
 use std::fs;
 use std::future::Future;
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -55,6 +56,21 @@ impl Site {
         Ok(Self(ServeDir::with_backend(root.clone(), Inside(root.into()))))
     }
 
+    /// The response to a request that names this machine as its host, as the address that the server listens on; a refusal of others. A page of another
+    /// site can have a name of its own lead to this machine, but not hide that name.
+    pub(super) async fn answer_to<B: Send + 'static>(&self, own: IpAddr, request: Request<B>) -> Response<Body> {
+        let host = request.headers().get(header::HOST).map(|host| host.to_str().unwrap_or_default());
+        let host = host.or_else(|| request.uri().host());
+        if host.is_none_or(|host| is_own_host(host, own)) {
+            return self.answer(request).await;
+        }
+        let text = "this server answers requests for localhost and for its own address only\n";
+        let mut response = Response::new(Either::Right(Full::new(Bytes::from_static(text.as_bytes()))));
+        *response.status_mut() = StatusCode::FORBIDDEN;
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+        response
+    }
+
     /// The response to any request.
     pub(super) async fn answer<B: Send + 'static>(&self, request: Request<B>) -> Response<Body> {
         let path = request.uri().path().to_owned();
@@ -78,6 +94,21 @@ impl Site {
         }
         response
     }
+}
+
+/// Whether the host of a request, perhaps with a port, is a name of this machine or the address that the server listens on.
+fn is_own_host(host: &str, own: IpAddr) -> bool {
+    let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if is_port(port) && (!name.contains(':') || name.ends_with(']')) => name,
+        _ => host,
+    };
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    if name == "localhost" || name.ends_with(".localhost") {
+        return true;
+    }
+    let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(&name).parse::<IpAddr>();
+    address.is_ok_and(|address| address.is_loopback() || address == own || own.is_unspecified())
 }
 
 fn absent() -> Response<Body> {
@@ -155,6 +186,30 @@ mod tests {
         for (path, expected) in cases {
             assert_eq!(is_hashed(Path::new(path)), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_its_host() {
+        let (own, any): (IpAddr, IpAddr) = ([127, 0, 0, 1].into(), [0, 0, 0, 0].into());
+        for host in [
+            "localhost",
+            "LOCALHOST:8080",
+            "a.localhost:1",
+            "localhost.",
+            "127.0.0.1",
+            "127.0.0.1:8080",
+            "[::1]:80",
+            "[::1]",
+        ] {
+            assert!(is_own_host(host, own), "{host}");
+        }
+        for host in
+            ["evil.example", "localhost.evil.example:8080", "127.0.0.1.evil.example", "192.168.1.5:8080", "", "[::2]"]
+        {
+            assert!(!is_own_host(host, own), "{host}");
+        }
+        assert!(is_own_host("192.168.1.5:8080", any) && !is_own_host("evil.example", any));
+        assert!(is_own_host("192.168.1.5", [192, 168, 1, 5].into()));
     }
 
     #[test]

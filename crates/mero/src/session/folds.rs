@@ -12,6 +12,7 @@ use crate::{Answer, Failure};
 use meromorph::Device;
 use meromorph::error::{Error, Result};
 use meromorph::files::Table;
+use meromorph::report::counted;
 use meromorph::run::{Fold, SplitTable, TrainOptions};
 use meromorph::table::Choice;
 use meromorph::train::{Event, Flow, Stop};
@@ -76,8 +77,17 @@ impl FoldPlan {
             let fold = block_on(Fold::train(device, run, &mut watch))?;
             match fold.outcome.stop {
                 Stop::Requested => {
+                    progress.finish();
                     let place = format!("interrupted in {noun} {} of {count}", at + 1);
-                    return Err(Failure::Interrupted(format!("{place}; nothing was written")));
+                    if folds.is_empty() {
+                        return Err(Failure::Interrupted(format!("{place}; nothing was written")));
+                    }
+                    // With JSON each has been reported.
+                    if !is_json {
+                        say(&FoldSummary::of(noun, &folds).table().text());
+                    }
+                    let done = counted(folds.len(), noun);
+                    return Err(Failure::Interrupted(format!("{place}; {done} reported above, no model was written")));
                 }
                 Stop::Diverged => {
                     let what =

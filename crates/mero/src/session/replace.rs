@@ -3,41 +3,41 @@
 
 use std::path::Path;
 
+use crate::Answer;
+use crate::options::outputs::has_content;
 use crate::saved::read_model;
-use crate::{Answer, Failure};
 use meromorph::error::listed;
-use meromorph::internal::host;
 use meromorph::model::Model;
 use meromorph::run::Run;
+use meromorph::table::Preparation;
 use meromorph::train::Checkpoint;
+use meromorph::{Error, Result};
 
 /// Errors if the model file `out` exists and is anything else than an earlier result of such a run, or if the
 /// `checkpoint` exists: then a run was interrupted.
 pub(crate) fn check_replaced(run: &Run, out: Option<&Path>, checkpoint: Option<&Path>, is_forced: bool) -> Answer {
-    if is_forced {
-        return Ok(());
+    if let Some(path) = out {
+        check_model(path, Some(&run.preparation), is_forced)?;
     }
-    if let Some(path) = out.filter(|path| has_content(path))
-        && let Some(what) = other_model(path, run)
-    {
-        return Err(refusal(path, &what, "--out"));
-    }
-    match checkpoint.filter(|path| has_content(path)) {
-        Some(path) => Err(refusal(path, &as_checkpoint(path), "--checkpoint")),
+    match checkpoint.filter(|path| !is_forced && has_content(path)) {
+        Some(path) => Err(refusal(path, &as_checkpoint(path), "--checkpoint").into()),
         None => Ok(()),
     }
 }
 
-/// An empty file, such as one from `mktemp`, holds nothing to lose; a pipe or a device is not replaced.
-fn has_content(path: &Path) -> bool {
-    host::file_bytes(path).is_some_and(|bytes| bytes > 0)
+/// Errors if the file `out` exists and is anything else than a model of the same columns and target.
+pub(crate) fn check_model(out: &Path, new: Option<&Preparation>, is_forced: bool) -> Result<()> {
+    if is_forced || !has_content(out) {
+        return Ok(());
+    }
+    other_model(out, new).map_or(Ok(()), |what| Err(refusal(out, &what, "--out")))
 }
 
-fn refusal(path: &Path, what: &str, option: &str) -> Failure {
-    Failure::usage(format!("{}: {what}; choose another {option}, or replace it with --force", path.display()))
+fn refusal(path: &Path, what: &str, option: &str) -> Error {
+    Error::usage(format!("{}: {what}; choose another {option}, or replace it with --force", path.display()))
 }
 
-fn other_model(path: &Path, run: &Run) -> Option<String> {
+fn other_model(path: &Path, new: Option<&Preparation>) -> Option<String> {
     let name = path.display().to_string();
     let bytes = read_model(path).unwrap_or_default();
     let Ok(Model { preparation, .. }) = Model::load(&bytes, &name) else {
@@ -46,8 +46,8 @@ fn other_model(path: &Path, run: &Run) -> Option<String> {
     if Checkpoint::load(&bytes, &name).is_ok() {
         return Some("is a checkpoint".to_owned());
     }
-    let Some(old) = preparation else { return Some("is a model of arrays".to_owned()) };
-    let new = &run.preparation;
+    let Some(old) = preparation else { return new.map(|_| "is a model of arrays".to_owned()) };
+    let Some(new) = new else { return Some(format!("is another model, which learns \"{}\"", old.target.name())) };
     if old.target.name() != new.target.name() || !old.names().eq(new.names()) {
         let names = listed(&old.names().collect::<Vec<_>>());
         return Some(format!("is another model, which learns \"{}\" from {names}", old.target.name()));

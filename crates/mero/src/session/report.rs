@@ -1,5 +1,6 @@
 //! The introduction before the first step of a run and the report after the last, as text and as JSON.
 
+use meromorph::files::Warning;
 use meromorph::table;
 use serde::Serialize;
 
@@ -36,6 +37,8 @@ pub(crate) struct TrainReport {
     baseline: Option<Metrics>,
     peak_bytes: u64,
     model: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<Warning>,
     /// Where a model with poles has no value, and where values are marked, after the run has measured it.
     #[serde(skip)]
     poles: Option<String>,
@@ -89,12 +92,18 @@ impl TrainReport {
             baseline,
             peak_bytes: host::peak_bytes(),
             model: session.out.as_ref().map(|path| path.display().to_string()),
+            warnings: Vec::new(),
             poles: trainer
                 .spec()
                 .ok()
                 .and_then(Spec::head)
                 .map(|head| limits(&head.decoding, &session.run.preparation.target)),
         }
+    }
+
+    /// With what a person should know about the model.
+    pub(crate) fn warned(self, warnings: Vec<Warning>) -> Self {
+        Self { warnings, ..self }
     }
 
     /// The metrics of each part, as a page names them.

@@ -1,12 +1,13 @@
 //! What a training run consists of besides its trainer, before the first step.
 
 use std::cell::{Cell, RefCell};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::folds::FoldPlan;
 use super::tensorboard::TensorBoard;
+use crate::terminal::shell::quoted_option;
 use meromorph::Device;
 use meromorph::files::Table;
 use meromorph::report::counted;
@@ -21,15 +22,38 @@ pub(crate) struct Session {
     /// The name of the table.
     pub source: String,
     pub is_json: bool,
+    /// Whether outputs may replace whatever is in their place.
+    pub is_forced: bool,
     /// Path of the model file, if one is written.
     pub out: Option<PathBuf>,
     /// Path of the checkpoints, if any are written, and the command that resumes from one.
-    pub checkpoint: Option<(PathBuf, String)>,
+    pub checkpoint: Option<(PathBuf, ResumeCommand)>,
     /// Whether the checkpoint of this run is on disk.
     pub has_checkpoint: Cell<bool>,
     pub judging: Judging,
     /// Where the figures of epochs are written for TensorBoard.
     pub tensorboard: Option<RefCell<TensorBoard>>,
+}
+
+/// The command that resumes a run: its words before and after the paths of the files.
+pub(crate) struct ResumeCommand {
+    pub words: String,
+    /// The checkpoint that the run writes if it is not named.
+    pub default_checkpoint: PathBuf,
+    pub out: String,
+    pub options: String,
+}
+
+impl ResumeCommand {
+    /// The command that goes on from a checkpoint, and goes on to write it.
+    pub(super) fn from(&self, checkpoint: &Path) -> String {
+        let path = quoted_option(&checkpoint.display().to_string());
+        let mut command = format!("{} --resume{path}{}", self.words, self.out);
+        if checkpoint != self.default_checkpoint {
+            command += &format!(" --checkpoint{path}");
+        }
+        command + &self.options
+    }
 }
 
 impl Session {

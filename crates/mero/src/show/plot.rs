@@ -123,7 +123,7 @@ mod tests {
     fn classes_are_counted_from_indices_and_from_one_column_per_class() {
         let names = ["a", "b", "c"].map(String::from).to_vec();
         let target = Target::Classification { name: "y".into(), levels: names, counts: vec![1, 1, 1] };
-        let preparation = Preparation { features: Vec::new(), target };
+        let preparation = Preparation::new(Vec::new(), target);
         let z = [2.0, -1.0, 0.0, -3.0, -1.0, -2.0];
         let spec = Spec::mlp(1, &[], 3, meromorph::nn::Activation::identity());
         for y in [&[0.0, 2.0][..], &[1.0, 0.0, 0.0, 0.0, 0.0, 1.0]] {

@@ -11,6 +11,34 @@ pub(crate) fn json_printable(text: &str) -> String {
     replaced(text, |c| format!("\\u{:04x}", c as u32))
 }
 
+/// A message whose quoted texts are not longer than a reader wants: a cell of a table may have megabytes. Of a longer one its start and its length are
+/// left.
+pub(crate) fn shortened(message: &str) -> String {
+    let part = |text: &str| {
+        let count = text.chars().count();
+        if count <= MOST_SHOWN {
+            return text.to_owned();
+        }
+        let start: String = text.chars().take(SHOWN).collect();
+        format!("{start}… ({count} characters)")
+    };
+    let parts: Vec<String> = message
+        .split('"')
+        .enumerate()
+        .map(|(at, text)| {
+            // Outside of quotes are commands and lists, which are of use as a whole.
+            if at % 2 == 1 || text.len() > MOST_PLAIN { part(text) } else { text.to_owned() }
+        })
+        .collect();
+    parts.join("\"")
+}
+
+/// Characters of a quoted text that are shown, and of one that is shortened.
+const MOST_SHOWN: usize = 200;
+const SHOWN: usize = 100;
+/// Bytes of a message outside of quotes from which it is no text of this program.
+const MOST_PLAIN: usize = 100_000;
+
 fn replaced(text: &str, escaped: impl Fn(char) -> String) -> String {
     text.chars().map(|c| if is_obeyed(c) { escaped(c) } else { c.to_string() }).collect()
 }
@@ -23,6 +51,14 @@ fn is_obeyed(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_texts_of_a_message_are_shortened() {
+        let message = |cell: &str| format!("t.csv: row 1: \"{cell}\" is not a number; {}", "x".repeat(500));
+        assert_eq!(shortened(&message(&"ä".repeat(200))), message(&"ä".repeat(200)));
+        let cut = format!("{}… (201 characters)", "ä".repeat(100));
+        assert_eq!(shortened(&message(&"ä".repeat(201))), message(&cut));
+    }
 
     #[test]
     fn control_characters_are_spelled_out() {

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::model::ModelArgs;
-use crate::options::outputs::check_out;
+use crate::options::contents::{SYNTHETIC, XPCS_CONFIG};
+use crate::options::outputs::{check_outs, write_out};
 use crate::options::pairs::{pairs, value};
 use crate::terminal::console::{say, say_json};
 use crate::{Answer, Failure};
-use meromorph::internal::host::{self, number};
+use meromorph::internal::host::number;
 use meromorph::report::counted;
-use meromorph_xpcs::{Flow, Model, Synthetic, write_experiment};
+use meromorph_xpcs::{Flow, Model, Synthetic, experiment_bytes};
 
 /// Synthetic data.
 #[derive(clap::Args)]
@@ -44,7 +45,12 @@ pub(super) struct SyntheticArgs {
 const MOST: usize = 100_000;
 
 /// Writes the data and the configuration.
-pub(super) fn run(args: &SyntheticArgs, model_args: &ModelArgs, is_json: bool, out: &Path) -> Answer {
+pub(super) fn run(
+    args: &SyntheticArgs,
+    model_args: &ModelArgs,
+    (is_json, is_forced): (bool, bool),
+    out: &Path,
+) -> Answer {
     let SyntheticArgs { config_out, angles, times, noise, truth, seed, .. } = args;
     for (name, count, least) in [("angles", *angles, 1), ("times", *times, 3)] {
         if count < least || count > MOST {
@@ -55,10 +61,8 @@ pub(super) fn run(args: &SyntheticArgs, model_args: &ModelArgs, is_json: bool, o
         let noise = number(*noise);
         return Err(Failure::usage(format!("noise: got {noise}, expected a finite number of at least 0")));
     }
-    check_out(out, &[])?;
-    if let Some(config) = config_out {
-        check_out(config, &[("data", out)])?;
-    }
+    let outs = [("data", Some(out), Some(&SYNTHETIC)), ("configuration", config_out.as_deref(), Some(&XPCS_CONFIG))];
+    check_outs(&outs, &[], is_forced)?;
     let mut model = Model::new(model_args.flow().unwrap_or(Flow::Laminar));
     model_args.apply(&mut model)?;
     let phi = (0..*angles).map(|at| 180.0 * at as f64 / *angles as f64).collect();
@@ -66,9 +70,9 @@ pub(super) fn run(args: &SyntheticArgs, model_args: &ModelArgs, is_json: bool, o
     for (name, text) in pairs(truth, "truth", "D0=3000")? {
         made = made.with(name, value("truth", name, text)?)?;
     }
-    write_experiment(out, &made.experiment()?)?;
+    write_out(out, &SYNTHETIC, &experiment_bytes(&made.experiment()?)?, is_forced)?;
     if let Some(config) = config_out {
-        host::write_whole(config, config_text(&made, out).as_bytes())?;
+        write_out(config, &XPCS_CONFIG, config_text(&made, out).as_bytes(), is_forced)?;
     }
     if is_json {
         let truth: Map<String, Value> =

@@ -88,7 +88,7 @@ fn inputs_are_copied_byte_for_byte_or_written_as_csv() {
     folder.write("new.jsonl", format!("{object}{{\"a\": 1, \"b\": 1, \"id\": 2}}"));
     let got = lines("new.jsonl");
     assert_eq!(got[0], "id,a,b,colour,t,ok,prediction,note");
-    assert!(got[1].starts_with("9007199254740993,0.5,0.1,red,\"x, \"\"y\"\"\",true,"), "{got:?}");
+    assert!(got[1].starts_with("9007199254740993,0.50,1e-1,red,\"x, \"\"y\"\"\",true,"), "{got:?}");
     assert!(got[2].starts_with("2,1,1,,,,,"), "{got:?}");
 }
 
@@ -108,13 +108,13 @@ fn tables_of_other_programs_are_read() {
     let mut failures = Vec::new();
     let sheets = "train: openpyxl.xlsx: sheet \"third\" is not in it; it has \"first\", \"second\"";
     check(&folder, "train openpyxl.xlsx --target x --sheet third", sheets, 1, &mut failures);
-    let second = "train: column \"x\" not in openpyxl.xlsx; it has \"c0\", \"c1\"";
+    let second = "train: column \"x\" not in openpyxl.xlsx; it has \"c0\", \"c1\"; the sheets are \"first\", \"second\", of which sheet names one";
     check(&folder, "train openpyxl.xlsx --target x --sheet second", second, 1, &mut failures);
     let option = "train: encodings.parquet: decimal does not apply to a Parquet file, only to delimited text (CSV)";
     check(&folder, "train encodings.parquet --target f --decimal ,", option, 2, &mut failures);
     folder.write("nested.jsonl", "{\"a\": 1, \"y\": 2}\n{\"a\": [1], \"y\": 3}\n");
     let nested =
-        "train: nested.jsonl: row 2 (line 2): field \"a\" holds a list; expected a number, a text, true, false or null";
+        "train: nested.jsonl: column \"a\": holds lists; expected a number, a text, true, false or null in each row";
     check(&folder, "train nested.jsonl --target y", nested, 1, &mut failures);
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }

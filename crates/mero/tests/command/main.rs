@@ -4,6 +4,7 @@
 
 #[path = "../../../../tests/engine/devices.rs"]
 mod all_devices;
+mod cases;
 mod devices;
 mod earlier;
 mod experiment;
@@ -69,7 +70,12 @@ fn bad_tables_give_exact_messages() {
         ("", "--target y", "train: bad.csv: is empty", 1),
         (few, "--target price", "train: column \"price\" not in bad.csv; it has \"a\", \"y\"", 1),
         (few, "--target y --features b", "train: column \"b\" not in bad.csv; it has \"a\", \"y\"", 1),
-        ("a,y\n1,2\n3\n", "--target y", "train: bad.csv: row 2 (line 3): got 1 cells, expected 2", 1),
+        (
+            "a,y\n1,2\n3\n",
+            "--target y",
+            "train: bad.csv: row 2 (line 3): got 1 cells, expected 2; is it a line of text below the table? bad_rows skip leaves such rows out",
+            1,
+        ),
         (
             "a,y\n,2\n,3\n",
             "--target y",
@@ -266,7 +272,7 @@ fn bad_arguments_give_exact_messages() {
         ("train good.csv --target y --out .", "train: .: cannot be written: Is a directory", 1),
         (
             "train good.csv --target y --device cpu --hidden 8 --epochs 1 --out /dev/full --checkpoint c",
-            "train: /dev/full: cannot be written: No space left on device",
+            "train: /dev/full: cannot be written: No space left on device; the model is in full instead",
             1,
         ),
         (

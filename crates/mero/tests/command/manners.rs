@@ -234,7 +234,10 @@ fn folds_do_not_resume_and_predictions_are_csv() {
 
 /// Headings of options that several commands share, with exactly these options.
 const SHARED: [(&str, &str); 4] = [
-    ("Reading the table", "header no-header delimiter decimal thousands na sheet"),
+    (
+        "Reading the table",
+        "header no-header delimiter decimal thousands na keep-na sheet encoding comment skip header-row bad-rows escape",
+    ),
     ("Hardware", "device threads no-subgroups geometry products"),
     ("Table or sizes", "target inputs outputs rows"),
     ("Every command", "config color quiet"),

@@ -248,7 +248,7 @@ fn the_range_of_a_row_at_a_pole_is_its_numerators_sign_and_0_is_above() -> Resul
     let features = vec![column("a"), column("b")];
     let target = Target::Regression { name: "y".into(), mean: 0.0, scale: 1.0, min: -4.0, max: 4.0 };
     let mut model = model(2, (&[1.0, 0.0, 0.0, 1.0], &[0.0; 2]), [bare(1, decoding)], pair_loss());
-    model.preparation = Some(Preparation { features, target });
+    model.preparation = Some(Preparation::new(features, target));
     let folder = Folder::new();
     folder.write("pairs.safetensors", model.save()?);
     folder.write("rows.csv", "a,b\n2,0\n-2,0\n0,0\n-0.5,-0.25\n1,0.5\n-1,-0.5\n-1,1\n");

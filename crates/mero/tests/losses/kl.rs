@@ -125,9 +125,9 @@ fn a_table_of_shares_is_predicted_as_shares() {
 fn what_is_no_share_is_an_error() {
     let folder = Folder::new();
     folder.write("t.csv", table(60));
-    folder.write("sum.csv", "a,b,low,high\n1,1,0.5,0.5\n2,2,0.5,0.25\n3,1,0.75,0.25\n4,2,0.5,0.5\n");
-    folder.write("minus.csv", "a,b,low,high\n1,1,0.5,0.5\n2,2,1.5,-0.5\n3,1,0.75,0.25\n4,2,0.5,0.5\n");
-    folder.write("text.csv", "a,b,low,high\n1,1,0.5,x\n2,2,0.25,0.75\n3,1,0.75,0.25\n4,2,0.5,0.5\n");
+    folder.write("sum.csv", "a,b,low,high\n1,1,0.5,0.5\n2,2,0.5,0.25\n3,1,0.75,0.25\n4,2,0.5,0.5\n5,1,0.5,0.5\n");
+    folder.write("minus.csv", "a,b,low,high\n1,1,0.5,0.5\n2,2,1.5,-0.5\n3,1,0.75,0.25\n4,2,0.5,0.5\n5,1,0.5,0.5\n");
+    folder.write("text.csv", "a,b,low,high\n1,1,0.5,bad\n2,2,0.25,0.75\n3,1,0.75,0.25\n4,2,0.5,0.5\n5,1,0.5,0.5\n");
     folder.told("train t.csv --target low --more-targets middle,high --loss kl --device cpu --epochs 2 --out m");
     let kl = "--target low --more-targets high --loss kl --validation 0 --test 0";
     refused(
@@ -143,7 +143,7 @@ fn what_is_no_share_is_an_error() {
                 "train: loss \"kl\": minus.csv: row 2, column \"high\": got -0.5, expected a share of at least 0",
                 1,
             ),
-            (&format!("train text.csv {kl}"), "train: text.csv: row 1, column \"high\": \"x\" is not a number", 1),
+            (&format!("train text.csv {kl}"), "train: text.csv: row 1, column \"high\": \"bad\" is not a number", 1),
             (
                 "train t.csv --target low --loss kl",
                 "train: loss \"kl\": got one target column, \"low\", expected the others in more_targets",

@@ -3,6 +3,7 @@
 
 use super::xml::{Part, Xml};
 use crate::files::kinds::iso;
+use crate::files::number_text;
 
 /// What a number format shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -10,6 +11,8 @@ pub(crate) enum Shows {
     /// A number, or a length of time.
     #[default]
     Number,
+    /// A hundredth is shown as 1 %.
+    Percent,
     Date,
     Time,
     Moment,
@@ -43,6 +46,7 @@ fn built_in(id: u32) -> Shows {
         14..=17 | 27..=31 | 34..=36 | 50..=58 => Shows::Date,
         18..=21 | 32 | 33 | 45 | 47 => Shows::Time,
         22 => Shows::Moment,
+        9 | 10 => Shows::Percent,
         _ => Shows::Number,
     }
 }
@@ -65,7 +69,7 @@ fn shown(code: &str) -> Shows {
             'y' | 'd' => has_date = true,
             'h' | 's' => has_time = true,
             // `General` and exponents have no other letters of dates.
-            'g' | 'e' | '0' | '#' | '?' if !has_date && !has_time => return Shows::Number,
+            'g' | 'e' | '0' | '#' | '?' if !has_date && !has_time => return number_format(code),
             _ => {}
         }
     }
@@ -79,10 +83,32 @@ fn shown(code: &str) -> Shows {
     }
 }
 
+/// Whether a format of numbers has a percent sign, outside quotes and up to the first semicolon.
+fn number_format(code: &str) -> Shows {
+    let mut letters = code.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => drop(letters.by_ref().find(|c| *c == '"')),
+            '\\' | '_' | '*' => drop(letters.next()),
+            ';' => break,
+            '%' => return Shows::Percent,
+            _ => {}
+        }
+    }
+    Shows::Number
+}
+
+/// The text of a number that is shown as a percentage, which has a hundred times its digits.
+pub(crate) fn percent(value: f64) -> String {
+    // A product with 100 rounds: 0.07 would be 7.000000000000001.
+    let digits = format!("{:.14e}", 100.0 * value).parse().unwrap_or(100.0 * value);
+    format!("{}%", number_text(digits))
+}
+
 /// The text of a number of days, or `None` if the format cannot show it. The count begins at 1904, or at 1900, a year to which the
 /// format gives a 29 February.
 pub(crate) fn text(days: f64, shows: Shows, is_1904: bool) -> Option<String> {
-    if shows == Shows::Number || !(0.0..2_958_466.0).contains(&days) {
+    if matches!(shows, Shows::Number | Shows::Percent) || !(0.0..2_958_466.0).contains(&days) {
         return None;
     }
     // Milliseconds are the finest that Excel shows; a day in binary is not exact.
@@ -109,7 +135,10 @@ mod tests {
             ("#,##0.00 \"days\"", Shows::Number),
             ("[Red]0.00;[Blue]-0.00", Shows::Number),
             ("[h]:mm:ss", Shows::Number),
-            ("0%", Shows::Number),
+            ("0%", Shows::Percent),
+            ("#,##0.00\\ %;[Red]-0.00%", Shows::Percent),
+            ("0.0\"% of\"", Shows::Number),
+            ("0;0%", Shows::Number),
             ("yyyy-mm-dd", Shows::Date),
             ("[$-409]d\\-mmm\\-yy;@", Shows::Date),
             ("mmmm", Shows::Date),
@@ -154,10 +183,11 @@ mod tests {
 
     #[test]
     fn formats_that_every_workbook_has_are_known_by_their_numbers() {
-        let numbers = [0, 13, 23, 44, 46, 48].map(|id| (id, Shows::Number));
+        let numbers = [0, 8, 11, 13, 23, 44, 46, 48].map(|id| (id, Shows::Number));
+        let percents = [9, 10].map(|id| (id, Shows::Percent));
         let dates = [14, 15, 16, 17].map(|id| (id, Shows::Date));
         let times = [18, 19, 20, 21, 45, 47].map(|id| (id, Shows::Time));
-        let cases = [&numbers[..], &dates, &times, &[(22, Shows::Moment)]].concat();
+        let cases = [&numbers[..], &percents, &dates, &times, &[(22, Shows::Moment)]].concat();
         let cells: String = cases.iter().map(|(id, _)| format!("<xf numFmtId=\"{id}\"/>")).collect();
         let got = styles(&format!("<styleSheet><cellXfs>{cells}</cellXfs></styleSheet>"));
         for ((id, wanted), got) in cases.iter().zip(&got) {

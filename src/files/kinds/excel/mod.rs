@@ -1,13 +1,14 @@
-//! Reads one sheet of an Excel workbook (.xlsx, ECMA-376) as a table. The first row that is not empty holds the names, as in delimited text;
-//! empty rows and columns are skipped. Cells become texts: numbers in the fewest digits, dates in ISO 8601, truth values as `true` and `false`.
+//! Reads one sheet of an Excel workbook (.xlsx, ECMA-376) as a table. The first row that is not empty holds the names, as in delimited text, or the
+//! first below a title; empty rows and columns are skipped. Cells that are merged over several rows have their value in each. Cells become texts: numbers in the fewest digits, dates in ISO 8601, truth values as `true` and `false`.
 
 mod dates;
+mod rows;
 mod sheet;
 mod xml;
 
 use crate::error::{Error, Result, hint, listed};
-use crate::files::Table;
 use crate::files::text::Format;
+use crate::files::{Table, Warning};
 use crate::host::{ARCHIVE_MAGIC, Archive};
 
 use super::grid::Texts;
@@ -19,7 +20,7 @@ pub(crate) static KIND: Kind = Kind {
     name: "an Excel workbook",
     magic: ARCHIVE_MAGIC,
     is: is_workbook,
-    options: &["header", "na", "sheet"],
+    options: &["header", "na", "keep_na", "sheet", "skip", "header_row"],
     read: Some(read),
     open: None,
 };
@@ -40,7 +41,7 @@ fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
     let mut parts = Parts { archive: Archive::open(bytes, source)?, source };
     let names = parts.archive.names()?;
     let (sheets, is_1904) = sheets(&parts.text(WORKBOOK)?);
-    let key = chosen(&sheets, source, format)?;
+    let Sheet { key, .. } = chosen(&sheets, source, format)?;
     let place = place(&parts.text(RELATIONS)?, key);
     let Some(place) = place.filter(|place| names.contains(place)) else {
         return Err(Error::new(format!("{source}: is damaged: a sheet of the workbook is missing")));
@@ -54,8 +55,27 @@ fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
         workbook.shared = shared(&parts.text(&name)?, &mut workbook.grid.texts);
     }
     let text = parts.text(&place)?;
-    workbook.read(&text, source, format)?;
-    workbook.grid.table(source, format)
+    workbook.read(&text, source)?;
+    let names: Vec<&str> = sheets.iter().map(|sheet| sheet.name.as_str()).collect();
+    let others = if names.len() > 1 {
+        format!("; the sheets are {}, of which sheet names one", listed(&names))
+    } else {
+        String::new()
+    };
+    Ok(workbook.table(source, format)?.noting(hidden(&sheets, format)).with_hint(others))
+}
+
+/// What is said of hidden sheets before the one that is read.
+fn hidden(sheets: &[Sheet], format: &Format) -> Option<Warning> {
+    let at = sheets.iter().position(|sheet| !sheet.is_hidden)?;
+    if at == 0 || format.sheet.is_some() {
+        return None;
+    }
+    let names: Vec<&str> = sheets[..at].iter().map(|sheet| sheet.name.as_str()).collect();
+    let (read, names) = (&sheets[at].name, listed(&names));
+    Some(Warning::of_table(format!(
+        "reads sheet \"{read}\", the first that is not hidden; hidden before it: {names}; sheet names another"
+    )))
 }
 
 /// The members of the archive.
@@ -71,8 +91,12 @@ impl Parts<'_> {
     }
 }
 
-/// A sheet: its name, and the key of its part.
-type Sheet = (String, String);
+/// A sheet: its name, the key of its part, and whether it is hidden.
+struct Sheet {
+    name: String,
+    key: String,
+    is_hidden: bool,
+}
 
 /// The sheets in their order, and whether days count from 1904.
 fn sheets(text: &str) -> (Vec<Sheet>, bool) {
@@ -80,8 +104,11 @@ fn sheets(text: &str) -> (Vec<Sheet>, bool) {
     for part in Xml::new(text) {
         match part {
             Part::Start("sheet", of) => {
+                let is_hidden = of.get("state").is_some_and(|state| state != "visible");
                 let sheet = of.get("name").zip(of.get("id"));
-                sheets.extend(sheet.map(|(name, id)| (name.into_owned(), id.into_owned())));
+                let sheet =
+                    sheet.map(|(name, key)| Sheet { name: name.into_owned(), key: key.into_owned(), is_hidden });
+                sheets.extend(sheet);
             }
             Part::Start("workbookPr", of) => {
                 is_1904 = of.get("date1904").is_some_and(|set| set == "1" || set == "true");
@@ -92,16 +119,16 @@ fn sheets(text: &str) -> (Vec<Sheet>, bool) {
     (sheets, is_1904)
 }
 
-/// The key of the sheet that `format` names, or of the first.
-fn chosen<'a>(sheets: &'a [Sheet], source: &str, format: &Format) -> Result<&'a str> {
-    let Some((_, first)) = sheets.first() else {
+/// The sheet that `format` names, or the first that is not hidden.
+fn chosen<'a>(sheets: &'a [Sheet], source: &str, format: &Format) -> Result<&'a Sheet> {
+    let Some(first) = sheets.iter().find(|sheet| !sheet.is_hidden).or(sheets.first()) else {
         return Err(Error::new(format!("{source}: is a workbook without sheets")));
     };
     let Some(wanted) = &format.sheet else { return Ok(first) };
-    if let Some((_, id)) = sheets.iter().find(|(name, _)| name == wanted) {
-        return Ok(id);
+    if let Some(sheet) = sheets.iter().find(|sheet| sheet.name == *wanted) {
+        return Ok(sheet);
     }
-    let names: Vec<&str> = sheets.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = sheets.iter().map(|sheet| sheet.name.as_str()).collect();
     let guess = hint(wanted, names.iter().copied());
     Err(Error::new(format!("{source}: sheet \"{wanted}\" is not in it; it has {}{guess}", listed(&names))))
 }

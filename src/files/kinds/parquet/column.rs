@@ -1,34 +1,41 @@
 //! A column of a Parquet file: numbers as they are stored, everything else as texts.
 
 use super::encoding::Values;
-use super::pages::{Next, Page, Pages, Refused, Stored};
+use super::pages::{Next, Page, Pages, Refusal, Refused, Stored};
 use super::schema::{Field, Footer, Meaning, Physical};
 use crate::error::{Error, Result};
 use crate::files::kinds::grid::Texts;
 use crate::files::kinds::iso;
 use crate::files::kinds::memory::has_memory;
 use crate::files::text::Format;
+use crate::files::text::reading::Unread;
 use crate::files::{Column, MISSING_CODE, number_text};
 use crate::host::number;
 
 /// Whole numbers from here on keep their digits as texts, like codes.
 const EXACT: u64 = 1_000_000_000_000_000;
 
-/// Reads the column at a place.
-pub(crate) fn read(bytes: &[u8], footer: &Footer, at: usize, source: &str, format: &Format) -> Result<Column> {
-    let field = &footer.fields[at];
-    let refused = |what: String| Error::new(format!("{source}: column \"{}\": {what}", field.name));
+/// Reads a column. One that holds what is not read is no error; one that is damaged is.
+pub(crate) fn read(bytes: &[u8], footer: &Footer, field: &Field, source: &str, format: &Format) -> Result<Column> {
+    match cells(bytes, footer, field, source, format) {
+        Err(Refusal::Unread(why)) => Ok(Column::unread(&field.name, footer.rows, Unread { why, is_error: false })),
+        Err(Refusal::Damaged(what)) => Err(Error::new(format!("{source}: column \"{}\": {what}", field.name))),
+        Ok(column) => column,
+    }
+}
+
+fn cells(bytes: &[u8], footer: &Footer, field: &Field, source: &str, format: &Format) -> Refused<Result<Column>> {
     // Texts that mean a missing cell may be numbers.
-    if field.is_number() && format.missing.is_empty() {
+    if field.is_number() && format.missing.is_empty() && !format.is_copied {
         let mut numbers = Numbers { values: Vec::new(), has_codes: false };
-        each_page(bytes, footer, at, &mut numbers).map_err(refused)?;
+        each_page(bytes, footer, field, &mut numbers)?;
         if !numbers.has_codes {
-            return Ok(Column::numeric(&field.name, numbers.values));
+            return Ok(Ok(Column::numeric(&field.name, numbers.values)));
         }
     }
     let mut cells = Cells { field, texts: Texts::default(), codes: Vec::new(), dictionary: Vec::new() };
-    each_page(bytes, footer, at, &mut cells).map_err(refused)?;
-    cells.texts.column(&field.name, &cells.codes, source, format)
+    each_page(bytes, footer, field, &mut cells)?;
+    Ok(cells.texts.column(&field.name, &cells.codes, source, format))
 }
 
 impl Field {
@@ -54,11 +61,10 @@ trait Sink {
     fn page(&mut self, field: &Field, page: Page, dictionary: &Values) -> Refused<()>;
 }
 
-fn each_page(bytes: &[u8], footer: &Footer, at: usize, sink: &mut impl Sink) -> Refused<()> {
-    let field = &footer.fields[at];
+fn each_page(bytes: &[u8], footer: &Footer, field: &Field, sink: &mut impl Sink) -> Refused<()> {
     for group in &footer.groups {
         let mut dictionary = Values::Ints(Vec::new());
-        let mut pages = Pages::new(bytes, &group.chunks[at], field, group.rows);
+        let mut pages = Pages::new(bytes, &group.chunks[field.chunk], field, group.rows);
         while let Some(next) = pages.next()? {
             match next {
                 Next::Dictionary(values) => {
@@ -174,7 +180,8 @@ impl Sink for Cells<'_> {
 
 /// A value as text; empty for a missing one.
 fn text(field: &Field, values: &Values, at: usize) -> Refused<Vec<u8>> {
-    let out_of_range = || format!("holds the time {}, which is not in the years 0 to 9999", int(values, at));
+    let out_of_range =
+        || Refusal::Unread(format!("holds the time {}, which is not in the years 0 to 9999", int(values, at)));
     let text = match (field.meaning, values) {
         (Meaning::Date, Values::Ints(ints)) => iso::date(ints[at]).ok_or_else(out_of_range)?,
         (Meaning::Time(unit), Values::Ints(ints)) => iso::time(ints[at].rem_euclid(iso::DAY_NS / unit) * unit),
@@ -182,7 +189,7 @@ fn text(field: &Field, values: &Values, at: usize) -> Refused<Vec<u8>> {
         (Meaning::Decimal(scale), Values::Ints(ints)) => decimal(i128::from(ints[at]), scale),
         (Meaning::Decimal(scale), Values::Bytes(..)) => match wide(values.bytes(at)) {
             Some(value) => decimal(value, scale),
-            None => return Err("holds a decimal number of more than 128 bits".into()),
+            None => return Err(Refusal::Unread("holds a decimal number of more than 128 bits".into())),
         },
         (Meaning::Unsigned, Values::Ints(ints)) => match field.physical {
             Physical::Int32 => (ints[at] as u32).to_string(),
@@ -199,7 +206,7 @@ fn text(field: &Field, values: &Values, at: usize) -> Refused<Vec<u8>> {
         (_, Values::Bytes(..)) => {
             let bytes = values.bytes(at);
             if std::str::from_utf8(bytes).is_err() {
-                return Err("holds bytes that are not UTF-8 text; leave it out of the file".into());
+                return Err(Refusal::Unread("holds bytes that are not UTF-8 text".into()));
             }
             return Ok(bytes.to_vec());
         }

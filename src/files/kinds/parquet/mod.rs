@@ -1,5 +1,5 @@
-//! Reads a Parquet file as a table. Columns must not be nested. Pages may be compressed with snappy, gzip or zstd, in every encoding that
-//! programs write. Dates become texts of ISO 8601, truth values `true` and `false`, and decimal numbers keep their digits.
+//! Reads a Parquet file as a table. The members of records become columns such as `pos.x`; columns of lists or of bytes are not read, which
+//! matters only if they are used. Pages may be compressed with snappy, gzip, zstd, Brotli or LZ4, in every encoding that programs write. Dates become texts of ISO 8601, truth values `true` and `false`, and decimal numbers keep their digits.
 //!
 //! Written here for its bounds: nothing is allocated because a header says so. The crate `parquet` would also be 1.8 MB of code.
 
@@ -12,24 +12,29 @@ mod thrift;
 use super::kind::Kind;
 use super::memory::has_memory;
 use crate::error::{Error, Result};
-use crate::files::Table;
 use crate::files::text::Format;
+use crate::files::text::reading::Unread;
+use crate::files::{Column, Table};
+use schema::Entry;
 
 pub(crate) static KIND: Kind = Kind {
     name: "a Parquet file",
     magic: schema::MAGIC,
     is: |_| true,
-    options: &["na"],
+    options: &["na", "keep_na"],
     read: Some(read),
     open: Some(|opened, _| opened.refused("is a Parquet file")),
 };
 
 fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
     let footer = schema::Footer::read(bytes, source)?;
-    let cells = (footer.rows as u64).saturating_mul(footer.fields.len() as u64);
+    let cells = (footer.rows as u64).saturating_mul(footer.entries.len() as u64);
     has_memory(cells, bytes.len() as u64).map_err(|what| Error::new(format!("{source}: {what}")))?;
-    let columns = (0..footer.fields.len()).map(|at| column::read(bytes, &footer, at, source, format));
-    Table::new(source, columns.collect::<Result<_>>()?)
+    let column = |entry: &Entry| match entry {
+        Entry::Field(field) => column::read(bytes, &footer, field, source, format),
+        Entry::Unread(name, why) => Ok(Column::unread(name, footer.rows, Unread { why: why.clone(), is_error: false })),
+    };
+    Table::new(source, footer.entries.iter().map(column).collect::<Result<_>>()?)
 }
 
 #[cfg(test)]

@@ -7,7 +7,27 @@ use crate::files::kinds::compressed;
 use crate::host::{gib, memory_bytes};
 
 /// Why a page cannot be read.
-pub(crate) type Refused<T> = Result<T, String>;
+#[derive(Debug, PartialEq)]
+pub(crate) enum Refusal {
+    /// The file is not what it should be, or does not fit.
+    Damaged(String),
+    /// What the column holds is not read; other columns can be.
+    Unread(String),
+}
+
+pub(crate) type Refused<T> = Result<T, Refusal>;
+
+impl From<String> for Refusal {
+    fn from(what: String) -> Self {
+        Self::Damaged(what)
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(what: &str) -> Self {
+        Self::Damaged(what.into())
+    }
+}
 
 /// A page of rows.
 pub(crate) struct Page {
@@ -54,6 +74,7 @@ impl<'a> Pages<'a> {
             let (Some(size), Some(packed)) = sizes else { return Err(CUT.into()) };
             let (body, rest) = rest.split_at_checked(packed).ok_or(CUT)?;
             self.rest = rest;
+            check_sum(&header, body)?;
             match header.int(1) {
                 Some(0) => return self.page(&header, body, size).map(|page| Some(Next::Page(page))),
                 Some(2) => return self.dictionary(&header, body, size).map(|values| Some(Next::Dictionary(values))),
@@ -77,14 +98,15 @@ impl<'a> Pages<'a> {
         let body = self.unpack(body, size)?;
         let mut rest = &body[..];
         let mut present = Vec::new();
-        if self.field.is_optional {
+        if self.field.levels > 0 {
             let (length, behind) = rest.split_first_chunk::<4>().ok_or(CUT)?;
             let (levels, behind) = behind.split_at_checked(u32::from_le_bytes(*length) as usize).ok_or(CUT)?;
             // Levels packed in bits alone are of an old version that nobody writes.
             if about.int(3) != Some(3) {
-                return Err("marks rows without values in a way that is not read; write it by another program".into());
+                let why = "marks rows without values in a way that is not read; write it by another program";
+                return Err(Refusal::Unread(why.into()));
             }
-            present = encoding::runs(levels, 1, rows).ok_or(CUT)?;
+            present = self.present(levels, rows)?;
             rest = behind;
         }
         self.finish(rows, present, rest, about.int(2))
@@ -97,8 +119,7 @@ impl<'a> Pages<'a> {
         let lengths = [5, 6].map(|id| count(about, id));
         let [Some(levels), Some(repeats)] = lengths else { return Err(CUT.into()) };
         let head = levels.checked_add(repeats).filter(|head| *head <= body.len().min(size)).ok_or(CUT)?;
-        let present =
-            if self.field.is_optional { encoding::runs(&body[repeats..head], 1, rows).ok_or(CUT)? } else { Vec::new() };
+        let present = if self.field.levels > 0 { self.present(&body[repeats..head], rows)? } else { Vec::new() };
         let packed = &body[head..];
         if about.int(7) == Some(0) {
             return self.finish(rows, present, packed, about.int(4));
@@ -107,13 +128,23 @@ impl<'a> Pages<'a> {
         self.finish(rows, present, &unpacked, about.int(4))
     }
 
+    /// For each row 1 if it has a value, else 0: neither the value nor a record around it may be missing.
+    fn present(&self, levels: &[u8], rows: usize) -> Refused<Vec<u32>> {
+        let all = self.field.levels;
+        let mut present = encoding::runs(levels, u32::BITS - all.leading_zeros(), rows).ok_or(CUT)?;
+        for level in &mut present {
+            *level = u32::from(*level == all);
+        }
+        Ok(present)
+    }
+
     /// The rows of a page, which must be among those that are still to come.
     fn rows(&self, about: &Value<'_>) -> Refused<usize> {
         count(about, 1).filter(|rows| *rows <= self.left).ok_or_else(|| "is damaged: it has too many values".into())
     }
 
     fn finish(&mut self, rows: usize, present: Vec<u32>, body: &[u8], encoding: Option<i64>) -> Refused<Page> {
-        let count = if self.field.is_optional { present.iter().filter(|level| **level == 1).count() } else { rows };
+        let count = if self.field.levels > 0 { present.iter().filter(|level| **level == 1).count() } else { rows };
         let values = self.values(body, count, encoding)?;
         self.left -= rows;
         Ok(Page { present, rows, values })
@@ -140,7 +171,9 @@ impl<'a> Pages<'a> {
                 encoding::delta_bytes(body, count, memory_bytes()).filter(|values| has_width(values, physical))
             }
             (Some(9), _) => encoding::split_bytes(body, count, physical),
-            _ => return Err("uses an encoding that is not read; write it by another program".into()),
+            _ => {
+                return Err(Refusal::Unread("uses an encoding that is not read; write it by another program".into()));
+            }
         };
         values.map(Stored::Plain).ok_or_else(|| CUT.into())
     }
@@ -149,16 +182,21 @@ impl<'a> Pages<'a> {
     fn unpack(&self, packed: &[u8], size: usize) -> Refused<Vec<u8>> {
         let most = memory_bytes();
         if size as u64 > most {
-            return Err(format!("does not fit in memory: a page has {}", gib(size as u64)));
+            return Err(format!("does not fit in memory: a page has {}", gib(size as u64)).into());
         }
         let unpacked = match self.codec {
             0 => (packed.len() == size).then(|| packed.to_vec()),
             1 => snappy(packed, size),
             2 => compressed::gzip(packed, size),
             6 => compressed::zstd(packed, size),
+            4 => compressed::brotli(packed, size),
+            5 => lz4_hadoop(packed, size),
+            7 => lz4(packed, size),
             codec => {
-                let name = ["", "", "", "LZO", "Brotli", "LZ4", "", "LZ4"].get(codec as usize).unwrap_or(&"");
-                return Err(format!("is compressed with {name}, which is not read; use snappy, gzip or zstd"));
+                let name = if codec == 3 { "LZO" } else { "a method of number above 7" };
+                let why =
+                    format!("is compressed with {name}, which is not read; use snappy, gzip, zstd, Brotli or LZ4");
+                return Err(Refusal::Unread(why));
             }
         };
         unpacked.ok_or_else(|| "is damaged: a page does not unpack to the bytes it declares".into())
@@ -174,6 +212,37 @@ fn snappy(packed: &[u8], size: usize) -> Option<Vec<u8>> {
         return None;
     }
     snap::raw::Decoder::new().decompress_vec(packed).ok()
+}
+
+/// No block of LZ4 expands more: a byte of length stands for at most 255.
+const LZ4_EXPANSION: usize = 255;
+
+/// The bytes of one block of LZ4.
+fn lz4(packed: &[u8], size: usize) -> Option<Vec<u8>> {
+    if size > packed.len().saturating_mul(LZ4_EXPANSION) {
+        return None;
+    }
+    lz4_flex::block::decompress(packed, size).ok().filter(|bytes| bytes.len() == size)
+}
+
+/// Blocks of LZ4 as Hadoop frames them, each after its unpacked and its packed length; old writers left these out.
+fn lz4_hadoop(packed: &[u8], size: usize) -> Option<Vec<u8>> {
+    let framed = || {
+        let (mut rest, mut out) = (packed, Vec::new());
+        while !rest.is_empty() {
+            let (unpacked, behind) = rest.split_first_chunk::<4>()?;
+            let (length, behind) = behind.split_first_chunk::<4>()?;
+            let [unpacked, length] = [unpacked, length].map(|bytes| u32::from_be_bytes(*bytes) as usize);
+            let (block, behind) = behind.split_at_checked(length)?;
+            if out.len() + unpacked > size {
+                return None;
+            }
+            out.extend(lz4(block, unpacked)?);
+            rest = behind;
+        }
+        (out.len() == size).then_some(out)
+    };
+    framed().or_else(|| lz4(packed, size))
 }
 
 fn deltas(body: &[u8], count: usize, physical: Physical) -> Option<Values> {
@@ -192,10 +261,38 @@ fn has_width(values: &Values, physical: Physical) -> bool {
     (0..values.len()).all(|at| values.bytes(at).len() == width)
 }
 
+/// Errors if a page has a checksum and other bytes: the CRC-32 of what is stored, as a signed number.
+fn check_sum(header: &Value<'_>, body: &[u8]) -> Refused<()> {
+    let Some(expected) = header.int(4) else { return Ok(()) };
+    let (got, expected) = (crc32fast::hash(body), expected as u32);
+    if got == expected {
+        return Ok(());
+    }
+    Err(format!("is damaged: the checksum of a page is {got:08x}, expected {expected:08x}").into())
+}
+
 fn size(header: &Value<'_>, id: i64) -> Option<usize> {
     count(header, id)
 }
 
 fn count(value: &Value<'_>, id: i64) -> Option<usize> {
     usize::try_from(value.int(id)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_lz4_plain_and_framed() {
+        // Five letters as they are; then three as they are and a copy of ten from three before, and five at the end.
+        let (plain, copy) = (&b"\x50hello"[..], &b"\x36abc\x03\x00\x50vwxyz"[..]);
+        assert_eq!(lz4(plain, 5).unwrap(), b"hello");
+        assert_eq!(lz4(copy, 18).unwrap(), b"abcabcabcabcavwxyz");
+        assert_eq!((lz4(plain, 4), lz4(plain, 6), lz4(b"\x50hell", 5)), (None, None, None));
+        let framed = [&[0, 0, 0, 5, 0, 0, 0, 6][..], plain, &[0, 0, 0, 18, 0, 0, 0, copy.len() as u8], copy].concat();
+        assert_eq!(lz4_hadoop(&framed, 23).unwrap(), b"helloabcabcabcabcavwxyz");
+        assert_eq!(lz4_hadoop(plain, 5).unwrap(), b"hello");
+        assert_eq!((lz4_hadoop(&framed, 22), lz4_hadoop(&framed[..20], 23)), (None, None));
+    }
 }

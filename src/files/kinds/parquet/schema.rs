@@ -38,13 +38,24 @@ pub(crate) enum Meaning {
     Uuid,
 }
 
-/// A column that is not nested.
+/// A column that has at most one value per row. That of a record within a record is called `outer.inner.name`.
 #[derive(Debug)]
 pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) physical: Physical,
     pub(crate) meaning: Meaning,
-    pub(crate) is_optional: bool,
+    /// How many of it and of the records around it may be missing; a value is there if as many are.
+    pub(crate) levels: u32,
+    /// Its place among the chunks of a group.
+    pub(crate) chunk: usize,
+}
+
+/// A column of the table.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    Field(Field),
+    /// A column that is not read: its name, and why.
+    Unread(String, String),
 }
 
 /// The pages of one column, for a group of rows.
@@ -65,13 +76,13 @@ pub(crate) struct Group {
 
 #[derive(Debug)]
 pub(crate) struct Footer {
-    pub(crate) fields: Vec<Field>,
+    pub(crate) entries: Vec<Entry>,
     pub(crate) groups: Vec<Group>,
     pub(crate) rows: usize,
 }
 
 impl Footer {
-    /// Reads the footer, whose length is before the last four bytes. Errors if a column is nested, or if the parts disagree.
+    /// Reads the footer, whose length is before the last four bytes. Errors if the parts disagree.
     pub(crate) fn read(bytes: &[u8], source: &str) -> Result<Self> {
         let error = |what: &str| Error::new(format!("{source}: {what}"));
         let [start @ .., a, b, c, d, m0, m1, m2, m3] = bytes else {
@@ -84,31 +95,85 @@ impl Footer {
         let damaged = || error("is not a complete Parquet file: its footer is damaged");
         let at = start.len().checked_sub(length).ok_or_else(damaged)?;
         let (footer, _) = thrift::read(&start[at..]).ok_or_else(damaged)?;
-        let fields = fields(footer.list(2), source)?;
-        let group = |value: &Value<'_>| group(value, at, fields.len());
+        let mut schema = Schema { rest: footer.list(2).iter(), entries: Vec::new(), leaves: 0 };
+        schema.all().ok_or_else(damaged)?;
+        let Schema { entries, leaves, .. } = schema;
+        let group = |value: &Value<'_>| group(value, at, leaves);
         let groups = footer.list(4).iter().map(group).collect::<Option<Vec<_>>>().ok_or_else(damaged)?;
         let rows = groups.iter().try_fold(0_usize, |rows, group| rows.checked_add(group.rows)).ok_or_else(damaged)?;
         if footer.int(3) != Some(rows as i64) {
             return Err(damaged());
         }
-        Ok(Self { fields, groups, rows })
+        Ok(Self { entries, groups, rows })
     }
 }
 
-fn fields(schema: &[Value<'_>], source: &str) -> Result<Vec<Field>> {
-    // The first is the root.
-    let field = |value: &Value<'_>| {
-        let name = value.bytes(4).map_or_else(String::new, |name| String::from_utf8_lossy(name).into_owned());
-        let error = |what: &str| Error::new(format!("{source}: column \"{name}\": {what}"));
-        let (repetition, children) = (value.int(3).unwrap_or(0), value.int(5).unwrap_or(0));
-        if children > 0 || repetition == 2 {
-            return Err(error("holds lists or records; expected one value per row"));
+/// Deeper than any record of a table; a damaged file could nest without end.
+const MOST_DEEP: usize = 64;
+
+/// The columns of the schema, a list in which every record is followed by its members.
+struct Schema<'a, 'b> {
+    rest: std::slice::Iter<'a, Value<'b>>,
+    entries: Vec<Entry>,
+    leaves: usize,
+}
+
+/// Where in the schema a column is.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// The name of the record around it.
+    record: &'a str,
+    levels: u32,
+    depth: usize,
+    /// Whether a record around it is not read, so that its name is known already.
+    is_inside: bool,
+}
+
+impl Schema<'_, '_> {
+    /// All columns below the root. `None` if the schema is damaged.
+    fn all(&mut self) -> Option<()> {
+        let Some(root) = self.rest.next() else { return Some(()) };
+        // Old writers do not count the members of the root of an empty table.
+        for _ in 0..root.int(5).unwrap_or(0) {
+            self.column(Place { record: "", levels: 0, depth: 0, is_inside: false })?;
         }
-        let physical = physical(value).ok_or_else(|| error("has a type that Parquet does not know"))?;
-        let meaning = meaning(value, physical);
-        Ok(Field { meaning, physical, is_optional: repetition == 1, name })
-    };
-    schema.iter().skip(1).map(field).collect()
+        self.rest.next().is_none().then_some(())
+    }
+
+    /// The next column, and those within it if it is a record.
+    fn column(&mut self, place: Place<'_>) -> Option<()> {
+        let value = self.rest.next().filter(|_| place.depth < MOST_DEEP)?;
+        let name = value.bytes(4).map_or_else(String::new, |name| String::from_utf8_lossy(name).into_owned());
+        let name = if place.record.is_empty() { name } else { format!("{}.{name}", place.record) };
+        let (repetition, children) = (value.int(3).unwrap_or(0), value.int(5).unwrap_or(0));
+        let levels = place.levels + u32::from(repetition == 1);
+        // Lists and maps are records with a repeated member.
+        let is_list = repetition == 2 || value.int(6).is_some_and(|kind| (1..=3).contains(&kind));
+        let is_list = is_list || value.field(10).is_some_and(|kind| [2, 3].iter().any(|id| kind.field(*id).is_some()));
+        if is_list && !place.is_inside {
+            self.unread(&name, "holds lists; expected one value per row");
+        }
+        let is_inside = place.is_inside || is_list;
+        if children > 0 {
+            let inside = Place { record: &name, levels, depth: place.depth + 1, is_inside };
+            return (0..children).try_for_each(|_| self.column(inside));
+        }
+        let chunk = self.leaves;
+        self.leaves += 1;
+        match physical(value) {
+            _ if is_inside => {}
+            Some(physical) => {
+                let meaning = meaning(value, physical);
+                self.entries.push(Entry::Field(Field { name, physical, meaning, levels, chunk }));
+            }
+            None => self.unread(&name, "has a type that Parquet does not know"),
+        }
+        Some(())
+    }
+
+    fn unread(&mut self, name: &str, why: &str) {
+        self.entries.push(Entry::Unread(name.to_owned(), why.to_owned()));
+    }
 }
 
 fn physical(value: &Value<'_>) -> Option<Physical> {

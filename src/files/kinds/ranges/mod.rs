@@ -8,4 +8,4 @@ mod open;
 
 pub use cached::Cached;
 pub use generated::Generated;
-pub use open::open_rows;
+pub use open::{is_read_by_ranges_only, open_rows};

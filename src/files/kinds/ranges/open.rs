@@ -58,6 +58,12 @@ pub fn open_rows(path: &Path, format: impl Into<Format>) -> Result<Box<dyn RowSo
     open(&Opened { file: Arc::new(file), start, within, check_text }, &format)
 }
 
+/// Whether the first bytes of a file are of a kind that is read by ranges of rows, and not as a whole table.
+pub fn is_read_by_ranges_only(path: &Path) -> Result<bool> {
+    let start = RangeFile::open(path)?.part(0, START_BYTES)?;
+    Ok(kind_of(&start, |kind| Some(kind.read.is_none())).1)
+}
+
 /// Errors if a file that begins with `start`, perhaps unpacked, is not text.
 fn check_text(start: &[u8], source: &str) -> Result<()> {
     let refused = |what: &str| Err(Error::new(format!("{source}: {what}")));

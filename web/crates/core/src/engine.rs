@@ -65,7 +65,7 @@ impl Engine {
             let wanted = || Error::usage(format!("resume: checkpoint is {}, wanted its bytes", show(checkpoint)));
             let (checkpoint, _) = Checkpoint::load(&bytes.ok_or_else(wanted)?, "checkpoint")?;
             let format = checkpoint.origin("checkpoint")?.format;
-            Training::resume(&self.device, &table("resume", data, source, &format)?.0, checkpoint)
+            Training::resume(&self.device, &table("resume", data, source, &format)?.0, source, checkpoint)
         };
         resume().map_err(thrown)
     }
@@ -82,7 +82,7 @@ impl Engine {
 
     fn start(&self, data: &JsValue, source: &str, options: &JsValue, reading: &JsValue) -> Result<Training> {
         let (table, options, format) = read(data, source, options, reading)?;
-        Training::start(&self.device, &table, options, format)
+        Training::start(&self.device, &table, source, options, format)
     }
 }
 

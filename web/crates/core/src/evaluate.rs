@@ -4,7 +4,7 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::metrics::{count, metrics};
-use super::options::format_of;
+use super::options::format_over;
 use meromorph::error::Result;
 use meromorph::judge::Evaluation;
 use meromorph_web_model::Model;
@@ -20,7 +20,7 @@ pub async fn evaluate(model: &Model, data: JsValue, source: String, reading: JsV
 
 async fn judged(served: &Model, data: &JsValue, source: &str, reading: &JsValue) -> Result<JsValue> {
     let model = served.model();
-    let table = rows(data, source, &format_of("evaluate", reading)?, model.preparation()?)?;
+    let table = rows(data, source, &format_over("evaluate", reading, &served.own_format())?, model.preparation()?)?;
     let Evaluation { gaps, metrics: found, baseline, .. } = model.evaluate(served.device(), &table).await?;
     let answer = metrics(&found.unwrap_or_default());
     set(&answer, "baseline", &baseline.as_ref().map_or(JsValue::NULL, metrics));

@@ -19,4 +19,4 @@ use meromorph_web_model::Reading;
 use meromorph_web_values::rows::rows;
 
 /// Tables are read by the option table of reading.
-const READING: Reading = Reading { format: options::format_of, rows };
+const READING: Reading = Reading { own: meromorph::model::Model::reading, format: options::format_over, rows };

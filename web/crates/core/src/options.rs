@@ -6,7 +6,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use meromorph::error::{Error, ErrorKind, Result};
 use meromorph::files::Format;
 use meromorph::options::{Naming, Table, Value};
-use meromorph::run::{OPTIONS, READING, TrainOptions};
+use meromorph::run::{OPTIONS, READING, TrainOptions, absent};
 use meromorph::table::Choice;
 use meromorph_web_values::show;
 
@@ -25,20 +25,36 @@ pub(super) fn train_options(object: &JsValue, target: Option<&str>) -> Result<Tr
     Ok(options)
 }
 
-/// Reads the options of reading a table for `call`.
-pub(super) fn format_of(call: &str, object: &JsValue) -> Result<Format> {
-    let mut format = Format::default();
+/// Reads the options of reading a table for `call`, over how another table was written.
+pub(super) fn format_over(call: &str, object: &JsValue, own: &Format) -> Result<Format> {
+    let mut format = own.clone();
     let read = apply(&READING, &mut format, object).and_then(|()| format.check());
     read.map_err(|error| error.within(call).with_kind(ErrorKind::Usage))?;
     Ok(format)
 }
 
+/// Reads the options of reading a table for `call`.
+pub(super) fn format_of(call: &str, object: &JsValue) -> Result<Format> {
+    format_over(call, object, &Format::default())
+}
+
 fn apply<T>(table: &Table<T>, options: &mut T, object: &JsValue) -> Result<()> {
     let mut given = Vec::new();
     for (name, value) in fields(object)? {
-        given.push((table.find(&name, Naming::JavaScript)?, value));
+        let entry = table.find(&name, Naming::JavaScript);
+        let entry = match absent(&snake(&name)) {
+            Some(message) if entry.is_err() => Err(Error::new(format!("{name}: {message}"))),
+            _ => entry,
+        };
+        given.push((entry?, value));
     }
     table.apply(options, &given, Naming::JavaScript)
+}
+
+/// A name of JavaScript in snake case.
+fn snake(name: &str) -> String {
+    let letter = |c: char| if c.is_ascii_uppercase() { format!("_{}", c.to_ascii_lowercase()) } else { c.to_string() };
+    name.chars().map(letter).collect()
 }
 
 /// The fields of an options object; undefined and null count as unset.

@@ -65,6 +65,7 @@ fn size(name: &str, value: &JsValue) -> Result<Option<usize>> {
 /// The figures as JSON, and the trace.
 fn report(trainer: &Trainer, profile: &StepProfile, ceilings: &Ceilings) -> JsValue {
     let (info, mut out) = (trainer.device().info(), Writer::default());
+    let reached = profile.raised(ceilings);
     out.object("");
     out.text("device", info.device);
     out.text("name", &info.name);
@@ -80,7 +81,7 @@ fn report(trainer: &Trainer, profile: &StepProfile, ceilings: &Ceilings) -> JsVa
     work(&mut out, profile.cost());
     out.list("launches");
     for one in &profile.launches {
-        launch(&mut out, one, profile, ceilings);
+        launch(&mut out, one, profile, &reached);
     }
     out.end(']');
     let groupings = [Grouping::Kernel, Grouping::Layer, Grouping::Op, Grouping::Direction];
@@ -97,7 +98,7 @@ fn report(trainer: &Trainer, profile: &StepProfile, ceilings: &Ceilings) -> JsVa
         out.end(']');
     }
     out.object("ceilings");
-    out.number("gflops", ceilings.gflops);
+    out.number("gflops", reached.gflops);
     out.number("matmulSize", ceilings.matmul_size as f64);
     out.list("copies");
     for rate in &ceilings.copies {

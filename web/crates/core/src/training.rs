@@ -13,7 +13,7 @@ use meromorph::error::{Error, Result};
 use meromorph::files::{Format, Table, Warning};
 use meromorph::internal::host::{Share, sharing};
 use meromorph::model;
-use meromorph::run::{Origin, Run, TrainOptions};
+use meromorph::run::{About, Judged, Origin, Run, TrainOptions};
 use meromorph::table::Preparation;
 use meromorph::train::{Checkpoint, EpochReport, Event, Flow, GradientReport, Outcome, Stop, Trainer};
 use meromorph_web_model::Model;
@@ -27,8 +27,13 @@ pub struct Training {
     trainer: RefCell<Option<Trainer>>,
     /// Set once the run is over.
     outcome: RefCell<Option<Outcome>>,
+    /// The model of a run that is over, with how it was trained and how well it did.
+    judged: RefCell<Option<model::Model>>,
     is_stopped: Cell<bool>,
+    /// The name of the table.
+    source: String,
     preparation: Preparation,
+    dropped: usize,
     origin: Origin,
     start: JsValue,
     /// Set if instances in other workers share the training.
@@ -45,22 +50,28 @@ pub(super) fn set_up(device: &Device, table: &Table, options: &TrainOptions) -> 
 
 impl Training {
     /// A new run.
-    pub(super) fn start(device: &Device, table: &Table, options: TrainOptions, format: Format) -> Result<Self> {
+    pub(super) fn start(
+        device: &Device,
+        table: &Table,
+        source: &str,
+        options: TrainOptions,
+        format: Format,
+    ) -> Result<Self> {
         let (run, trainer) = set_up(device, table, &options)?;
         let TrainOptions { choice, fractions, .. } = options;
         let origin = Origin { format, choice, fractions, ..Origin::default() };
-        Ok(Self::over(device, run, trainer, origin))
+        Ok(Self::over(device, run, trainer, origin, source))
     }
 
-    /// Resumes the run of a checkpoint on the same table.
-    pub(super) fn resume(device: &Device, table: &Table, checkpoint: Checkpoint) -> Result<Self> {
+    /// Resumes the run of a checkpoint on the same table, which is named `source`.
+    pub(super) fn resume(device: &Device, table: &Table, source: &str, checkpoint: Checkpoint) -> Result<Self> {
         let mut run = Run::again(table, &checkpoint, "checkpoint")?;
         let origin = checkpoint.origin("checkpoint")?;
         let trainer = Trainer::resume(device, std::mem::take(&mut run.data), checkpoint)?;
-        Ok(Self::over(device, run, trainer, origin))
+        Ok(Self::over(device, run, trainer, origin, source))
     }
 
-    fn over(device: &Device, run: Run, trainer: Trainer, origin: Origin) -> Self {
+    fn over(device: &Device, run: Run, trainer: Trainer, origin: Origin, source: &str) -> Self {
         let data = trainer.data();
         let [rows, validation, test] =
             [&data.train, &data.validation, &data.test].map(|part| count(part.rows(data.targets)));
@@ -83,8 +94,11 @@ impl Training {
             device: device.clone(),
             trainer: RefCell::new(Some(trainer)),
             outcome: RefCell::default(),
+            judged: RefCell::default(),
             is_stopped: Cell::new(false),
+            source: source.to_owned(),
             preparation: run.preparation,
+            dropped: run.gaps.dropped,
             origin,
             start,
             share: RefCell::default(),
@@ -119,7 +133,10 @@ impl Training {
         if outcome.stop == Stop::Requested {
             trainer.conclude().await?;
         }
-        let (validation, test) = trainer.metrics(self.preparation.target.scale()).await?;
+        let Self { source, preparation, origin, dropped, .. } = self;
+        let about = About { source, origin, preparation, dropped: *dropped, folds: &[] };
+        let judged = Judged::of(trainer, outcome, about).await?;
+        self.judged.replace(Some(judged.model));
         // Kept, so that later calls return the event again.
         self.outcome.replace(Some(outcome.clone()));
         Ok(object([
@@ -128,8 +145,9 @@ impl Training {
             ("bestEpoch", outcome.best_epoch.map_or(JsValue::NULL, count)),
             ("epochs", count(outcome.epochs)),
             ("steps", (outcome.steps as f64).into()),
-            ("validation", metrics(&validation)),
-            ("test", metrics(&test)),
+            ("validation", metrics(&judged.validation.unwrap_or_default())),
+            ("test", metrics(&judged.test.unwrap_or_default())),
+            ("warnings", judged.warnings.iter().map(warning).collect::<Array>().into()),
         ]))
     }
 }
@@ -168,7 +186,11 @@ impl Training {
 
     /// The model with the current weights; after the last event, those of the best epoch.
     pub async fn model(&self) -> Answer<Model> {
-        let model = self.current().await.map_err(thrown)?;
+        let judged = self.judged.borrow().clone();
+        let model = match judged {
+            Some(model) => model,
+            None => self.current().await.map_err(thrown)?,
+        };
         Ok(Model::new(&self.device, model, READING))
     }
 

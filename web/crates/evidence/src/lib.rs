@@ -22,25 +22,25 @@ pub fn kernel_names() -> Vec<String> {
     ALL.iter().map(|(kernel, _)| kernel.name.to_owned()).collect()
 }
 
-/// The number of a kernel's cases, then those that fail on the device named `device`.
+/// The number of cases run, each `every`-th of a kernel, then those that fail on the device named `device`.
 #[wasm_bindgen]
-pub async fn check_kernel(device: String, kernel: String) -> Result<Vec<String>, JsValue> {
+pub async fn check_kernel(device: String, kernel: String, every: usize) -> Result<Vec<String>, JsValue> {
     let request = Request { device, threads: 1, ..Request::default() };
     let device = Device::open(&request).await.map_err(|error| js_sys::Error::new(&error.to_string()))?;
-    let (failures, count) = check_all(&meromorph::internal::cases::all(), &device, &format!("{kernel}: ")).await;
+    let (failures, count) = check_all(&meromorph::internal::cases::all(), &device, &format!("{kernel}: "), every).await;
     Ok([count.to_string()].into_iter().chain(failures).collect())
 }
 
 /// The number of a kernel's cases, the subgroup sizes with and without subgroups, then the cases whose results differ by any bit
 /// between the two.
 #[wasm_bindgen]
-pub async fn told_by_subgroups(kernel: String) -> Result<Vec<String>, JsValue> {
+pub async fn told_by_subgroups(kernel: String, every: usize) -> Result<Vec<String>, JsValue> {
     let open = async |subgroups| {
         let request = Request { device: "webgpu".into(), threads: 1, subgroups, ..Request::default() };
         Device::open(&request).await.map_err(|error| js_sys::Error::new(&error.to_string()))
     };
     let devices = [&open(true).await?, &open(false).await?];
-    let (failures, count) = differing(ALL, &kernel, devices).await;
+    let (failures, count) = differing(ALL, &kernel, devices, every).await;
     let lanes = devices.map(|device| device.info().subgroup.to_string());
     Ok([count.to_string()].into_iter().chain(lanes).chain(failures).collect())
 }

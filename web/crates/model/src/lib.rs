@@ -11,7 +11,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use meromorph::Device;
 use meromorph::error::{Error, Result, listed};
-use meromorph::files::{Format, Table};
+use meromorph::files::{Format, Header, Table};
 use meromorph::loss::Link;
 use meromorph::model::{Noted, PredictOptions, Prediction, Ready};
 use meromorph::nn::Layout;
@@ -22,8 +22,10 @@ use meromorph_web_values::{Answer, get, object, set, show, strings, thrown};
 /// How a part of the browser build reads what is to be predicted.
 #[derive(Clone, Copy)]
 pub struct Reading {
-    /// How the numbers of a table are written, from the option `reading` of the named call.
-    pub format: fn(&str, &JsValue) -> Result<Format>,
+    /// How the table was written that a model learnt from.
+    pub own: fn(&model::Model) -> Format,
+    /// How a table is written, from the option `reading` of the named call, over how another table was written.
+    pub format: fn(&str, &JsValue, &Format) -> Result<Format>,
     /// The table in a value, named after its source.
     pub rows: fn(&JsValue, &str, &Format, &Preparation) -> Result<Table>,
 }
@@ -54,6 +56,11 @@ impl Model {
         &self.model
     }
 
+    /// How the table was written that it learnt from: new ones are read in the same way.
+    pub fn own_format(&self) -> Format {
+        (self.reading.own)(&self.model)
+    }
+
     fn ready(&self) -> Result<&Ready> {
         if let Some(ready) = self.ready.get() {
             return Ok(ready);
@@ -65,7 +72,7 @@ impl Model {
     /// Predictions, with what was noticed.
     async fn noted(&self, x: &JsValue, source: &str, options: &JsValue) -> Result<Noted> {
         let preparation = self.model.preparation()?;
-        let format = (self.reading.format)("predict", &get(options, "reading"))?;
+        let format = (self.reading.format)("predict", &get(options, "reading"), &self.own_format())?;
         let options = PredictOptions {
             precision: named("precision", &get(options, "precision"), &Precision::ALL)?,
             unknown: named("unknown", &get(options, "unknown"), &Unknown::ALL)?,
@@ -82,14 +89,24 @@ impl Model {
     pub fn info(&self) -> Answer {
         let preparation = self.model.preparation().map_err(thrown)?;
         let target = &preparation.target;
-        Ok(object([
+        let info = object([
             ("task", target.task().name().into()),
             ("target", target.name().into()),
             ("columns", strings(preparation.names())),
             ("classes", strings(target.levels().iter().map(String::as_str))),
             ("inputs", preparation.features.iter().map(input).collect::<Array>().into()),
+            ("reading", reading_of(&self.own_format())),
             ("parameters", (Layout::of(&self.model.spec).count() as f64).into()),
-        ]))
+        ]);
+        if let Some(labels) = &self.model.labels {
+            set(&info, "labels", &labels.as_str().into());
+        }
+        Ok(info)
+    }
+
+    /// Notes in the model, and so in its file, the type that the labels of its classes had where it was trained.
+    pub fn set_labels(&mut self, labels: String) {
+        Rc::make_mut(&mut self.model).labels = Some(labels);
     }
 
     /// Predicts every row: `{ value }` of numbers, with `deviation` if the model predicts standard deviations, `{ value, probability, probabilities }` of classes, the last [rows, classes], or for a
@@ -104,14 +121,6 @@ impl Model {
         let has_poles = self.model.spec.head().is_some();
         for prediction in &predictions {
             match prediction {
-                Prediction::None => {
-                    names.extend([JsValue::NULL]);
-                    values.push(f64::NAN);
-                    deviations.push(f64::NAN);
-                    if has_poles {
-                        flags.iter_mut().zip([1, 0, 1]).for_each(|(flags, flag)| flags.push(flag));
-                    }
-                }
                 Prediction::Number(value) => values.push(*value),
                 Prediction::Normal { mean, deviation } => {
                     values.push(*mean);
@@ -126,6 +135,14 @@ impl Model {
                 Prediction::Class { name, probability } => {
                     names.extend([JsValue::from_str(name)]);
                     values.push(*probability);
+                }
+                Prediction::None => {
+                    names.extend([JsValue::NULL]);
+                    values.push(f64::NAN);
+                    deviations.push(f64::NAN);
+                    if has_poles {
+                        flags.iter_mut().zip([1, 0, 1]).for_each(|(flags, flag)| flags.push(flag));
+                    }
                 }
             }
         }
@@ -177,11 +194,11 @@ fn noted(notes: &[Note]) -> JsValue {
         kinds.push(match &note.kind {
             NoteKind::Outside => 0,
             NoteKind::Unseen(_) => 1,
+            NoteKind::Filled => 3,
             NoteKind::Unusable(why) => {
                 texts.push(why.as_str());
                 2
             }
-            NoteKind::Filled => 3,
         });
     }
     object([
@@ -189,6 +206,22 @@ fn noted(notes: &[Note]) -> JsValue {
         ("noteColumns", Uint32Array::from(columns.as_slice()).into()),
         ("noteKinds", Uint8Array::from(kinds.as_slice()).into()),
         ("noteTexts", strings(texts)),
+    ])
+}
+
+/// How a table is written, as the options of reading one.
+fn reading_of(format: &Format) -> JsValue {
+    let text = |text: &Option<String>| text.as_ref().map_or(JsValue::UNDEFINED, |text| text.as_str().into());
+    let header = match format.header {
+        Header::Auto => JsValue::UNDEFINED,
+        header => (header == Header::Yes).into(),
+    };
+    object([
+        ("header", header),
+        ("delimiter", text(&format.delimiter)),
+        ("decimal", format.decimal.as_str().into()),
+        ("thousands", text(&format.thousands)),
+        ("na", strings(format.missing.iter().map(String::as_str))),
     ])
 }
 

@@ -11,7 +11,7 @@ use meromorph_web_values::{numbers, show};
 /// The rows that `rows::rows` reads, or an array of columns in the model's order.
 pub(super) fn rows_or_columns(x: &JsValue, source: &str, format: &Format, preparation: &Preparation) -> Result<Table> {
     match columns(x) {
-        Some(columns) => table(&columns, preparation),
+        Some(columns) => Ok(table(&columns, preparation)?.with_missing(&format.missing)),
         None => meromorph_web_values::rows::rows(x, source, format, preparation),
     }
 }

@@ -19,13 +19,19 @@ use meromorph_web_model::Reading;
 use meromorph_web_values::rows::{TABLE, bytes};
 use meromorph_web_values::{Answer, get, object, show, strings, thrown};
 
-const READING: Reading = Reading { format: format_of, rows: rows_or_columns };
+const READING: Reading = Reading { own: own_format, format: format_over, rows: rows_or_columns };
 
-/// Pages say how the numbers of a table are written: `{ decimal, thousands }`.
-fn format_of(call: &str, reading: &JsValue) -> Result<Format> {
-    let mut format = Format { thousands: get(reading, "thousands").as_string(), ..Format::default() };
+/// How the table was written that a model learnt from, which a bundled model holds beside its columns.
+fn own_format(model: &model::Model) -> Format {
+    model.preparation.as_ref().and_then(|preparation| preparation.format.clone()).unwrap_or_default()
+}
+
+/// Pages may say how the numbers of a table are written: `{ decimal, thousands }`; the rest is as in another table.
+fn format_over(call: &str, reading: &JsValue, own: &Format) -> Result<Format> {
+    let mut format = own.clone();
     if let Some(decimal) = get(reading, "decimal").as_string() {
         format.decimal = decimal;
+        format.thousands = get(reading, "thousands").as_string();
     }
     format.check().map_err(|error| error.within(call))?;
     Ok(format)
@@ -45,10 +51,10 @@ pub fn load(data: &JsValue, source: &str) -> Answer<Model> {
 /// The first rows of a table as text: `{ rows, columns, cells: [[text, …], …] }`, where `rows` counts all rows of the table. `reading` is that of
 /// `predict`.
 #[wasm_bindgen]
-pub fn preview(data: &JsValue, source: &str, count: usize, reading: &JsValue) -> Answer {
+pub fn preview(model: &Model, data: &JsValue, source: &str, count: usize, reading: &JsValue) -> Answer {
     let read = || {
         let data = bytes(data).ok_or_else(|| Error::new(format!("preview: data is {}, {TABLE}", show(data))))?;
-        read_plain(&data, source, &format_of("preview", reading)?)
+        read_plain(&data, source, &format_over("preview", reading, &model.own_format())?)
     };
     let table = read().map_err(thrown)?;
     let cells = (0..count.min(table.rows())).map(|row| {

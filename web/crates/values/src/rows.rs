@@ -14,12 +14,12 @@ pub fn rows(x: &JsValue, source: &str, format: &Format, preparation: &Preparatio
         return read_plain(&bytes, source, format);
     }
     if let Some(table) = matrix(x, source) {
-        return table;
+        return Ok(table?.with_missing(&format.missing));
     }
     let wanted = format!("a Float32Array, an array of numbers or {}", &TABLE[7..]);
     let values = wanted_numbers("predict: x", x, &wanted)?;
     let names: Vec<String> = preparation.names().map(str::to_owned).collect();
-    Table::from_matrix("predict", &names, &values)
+    Ok(Table::from_matrix("predict", &names, &values)?.with_missing(&format.missing))
 }
 
 /// The bytes of a `Uint8Array` or `ArrayBuffer`, or of a string as UTF-8; `None` for other values.

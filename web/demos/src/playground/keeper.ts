@@ -1,7 +1,8 @@
 // The current model: saving and loading its file, predicting a row that is typed in, predicting a table.
-import type { Model } from "../engine.js";
+import type { Label, Model } from "../engine.js";
 import { percent, short, whole } from "../numbers.js";
 import { element, engine, get, shown } from "../page.js";
+import { reading } from "./reading.js";
 import { csv } from "./table.js";
 
 let model: Model | undefined;
@@ -62,11 +63,11 @@ async function predict(): Promise<void> {
 }
 
 async function predictTable(file: File): Promise<void> {
-  const { value, probability, bottom, gap, fault, notes } = await model!.predict(file);
+  const { value, probability, bottom, gap, fault, notes } = await model!.predict(file, reading());
   const { target } = model!.info;
   const noted = new Map<number, string>();
   for (const { row, column, message } of notes) noted.set(row, [noted.get(row) ?? [], `${column}: ${message}`].flat().join("; "));
-  const rows = Array.from<number | string | null, string[]>(value as ArrayLike<number | string | null>, (one, at) => {
+  const rows = Array.from<Label | null, string[]>(value as ArrayLike<Label | null>, (one, at) => {
     const text = one === null || Number.isNaN(one) || bottom?.[at] ? "" : String(one);
     const more = bottom ? [bottom, gap!, fault!].map((flags) => String(flags[at])) : probability ? [text && String(probability[at])] : [];
     return [text, ...more, noted.get(at) ?? ""];

@@ -1,11 +1,12 @@
 // Playground: choose data, train one or two models side by side, save or use the model.
-import { describe, type Description, type End, InputError, type Model, type Run, type Table as Source, type TrainOptions } from "../engine.js";
+import { describe, type Description, type End, InputError, type Model, type ReadingOptions, type Run, type Table as Source, type TrainOptions } from "../engine.js";
 import { follow } from "../follow.js";
 import { whole } from "../numbers.js";
 import { engine, get, number, ready, shown } from "../page.js";
 import { EXAMPLES, text } from "./examples.js";
 import { load, useModel } from "./keeper.js";
 import { freshKey } from "./kept.js";
+import { plain, reading } from "./reading.js";
 import { forgetNote, forgetRun, leftRuns, type Left, remember, tidy } from "./left.js";
 import { Panel } from "./panel.js";
 import { preview, sceneOf } from "./views.js";
@@ -18,6 +19,8 @@ const ARRAY = /\.npy$/i;
 /** The chosen data; without a sample if they are not text. */
 interface Data {
   source: Source;
+  /** How it is written; examples are written by the page. */
+  reading: ReadingOptions;
   name: string;
   columns: Description["columns"];
   sample: Table | undefined;
@@ -33,12 +36,12 @@ const state = {
 const checked = (id: string) => get<HTMLInputElement>(id).checked;
 const chosen = (id: string) => get<HTMLSelectElement>(id).value;
 
-async function use(source: Source, name: string, formula: string): Promise<void> {
-  const description = await describe(source);
+async function use(source: Source, name: string, formula: string, how: ReadingOptions = {}): Promise<void> {
+  const description = await describe(source, how);
   const { rows, columns } = description;
   const written = typeof source === "string" ? source : source instanceof File && !ARRAY.test(source.name) ? await source.text() : undefined;
   const table = written === undefined ? undefined : parse(written, description, source instanceof File ? source.name : "");
-  state.data = { source, name, columns, sample: table && sample(table, SAMPLE) };
+  state.data = { source, reading: how, name, columns, sample: table && sample(plain(table, how), SAMPLE) };
   get("data-name").textContent = name;
   get("data-size").textContent = `${whole(rows)} rows, ${columns.length} columns`;
   get("formula").textContent = formula;
@@ -76,10 +79,14 @@ function offerComparison(): void {
   get<HTMLInputElement>("compare").disabled = chosen("head") === "linear";
 }
 
+/** The last file of a person, read again if its numbers are written otherwise. */
+let last: File | undefined;
+
 async function file(one: File): Promise<void> {
   // A perceptron can learn numbers and classes.
   get<HTMLSelectElement>("head").value = "linear";
-  await use(one, one.name, "");
+  last = one;
+  await use(one, one.name, "", reading());
   get<HTMLSelectElement>("example").value = "file";
 }
 
@@ -114,7 +121,7 @@ async function train(): Promise<void> {
       const panel = add(side);
       const opened = await engine(side.slot);
       const more: TrainOptions = { head: side.head, ...(side.head !== "linear" && { weightDecay: 0 }) };
-      const run = (keep?: string) => watch(opened.train(data.source, { ...settings, ...more, keep }), panel, scene, signal);
+      const run = (keep?: string) => watch(opened.train(data.source, { ...data.reading, ...settings, ...more, keep }), panel, scene, signal);
       return run(keep).catch((error) => {
         if (!isStorageError(error) || panel.hasEpochs) throw error;
         panel.warn(`This run is not stored: closing the tab loses it. (${error.message})`);
@@ -232,6 +239,7 @@ get("file").addEventListener("change", () => {
   // Reset, so that the same file can be chosen again.
   if (one) shown(() => file(one)).finally(() => { input.value = ""; });
 });
+get("numbers").addEventListener("change", () => { if (last) shown(() => file(last!)); });
 get("head").addEventListener("change", offerComparison);
 get("target").addEventListener("change", showTarget);
 get("example").addEventListener("change", () => shown(example));

@@ -177,7 +177,7 @@ function confusion({ sample, target, host }: Scene): View {
   host.append(element("h3", "Confusion matrix: actual class (rows), predicted class (columns)"), box, summary);
   return {
     draw: async (predict) => {
-      const value = (await predict(whole(sample))).value as string[];
+      const value = Array.from((await predict(whole(sample))).value as ArrayLike<unknown>, String);
       const head = element("tr");
       head.append(element("th", target), ...names.map((name) => element("th", name)));
       const rows = names.map((name) => {

@@ -1,8 +1,14 @@
-//! Texts of points in time: `2024-03-01`, `1.3.2024`, `3/1/2024`, each perhaps with a time of day, and `12:30` alone.
+//! Texts of points in time: `2024-03-01`, `1.3.2024`, `3/1/24`, `1 March 2024`, `2024-W09`, `2024-Q1`, each perhaps with a time of day and a zone, and
+//! `12:30` alone.
 
-use super::text::Format;
-use super::text::cell::Odd;
+mod clock;
+mod named;
+mod order;
+
+use super::text::missing::trimmed_text;
 use crate::record;
+use clock::time_of_day;
+pub(crate) use order::{is_written_in, order_of, orders, share_of_dates};
 
 /// The order of year, month and day in the dates of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,8 +24,19 @@ pub enum DateOrder {
 
 record! { enum DateOrder { YearFirst, DayFirst, MonthFirst } }
 
+impl DateOrder {
+    /// Every order, with the name of its option.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("dmy", Self::DayFirst), ("mdy", Self::MonthFirst), ("ymd", Self::YearFirst)];
+
+    /// The order with a name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, order)| *order)
+    }
+}
+
 /// A point in time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Moment {
     /// Days since the beginning of 1970, at the place of the text.
     pub local: f64,
@@ -27,69 +44,89 @@ pub(crate) struct Moment {
     pub universal: f64,
     /// Whether there is a date; without one the day is that of 1970-01-01.
     pub has_date: bool,
+    /// Whether the year has two digits: 69 to 99 are of the 20th century, the others of the 21st.
+    pub has_short_year: bool,
+    /// Whether its zone has several meanings or none that is known, then that of universal time.
+    pub is_zone_open: bool,
 }
 
 impl Moment {
     /// The point in time that a text means. `None` for another text, and for a date that no calendar has.
     pub(crate) fn parse(text: &str, order: DateOrder) -> Option<Self> {
-        let text = text.trim();
-        if let Some((time, offset)) = time_of_day(text) {
-            return Some(Self { local: time, universal: time - offset, has_date: false });
+        const LONGEST: usize = 64;
+        let text = trimmed_text(text);
+        if text.len() > LONGEST || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        if let Some((time, zone)) = time_of_day(text) {
+            let universal = time - zone.offset;
+            return Some(Self { local: time, universal, is_zone_open: zone.is_open, ..Self::default() });
         }
         let (date, time) = text.split_once(['T', ' ']).unwrap_or((text, ""));
-        let day = days(date, order)?;
-        let (time, offset) = if time.is_empty() { (0.0, 0.0) } else { time_of_day(time.trim())? };
-        Some(Self { local: day + time, universal: day + time - offset, has_date: true })
+        if let Some(date) = days(date, order) {
+            return date.at(time);
+        }
+        let (date, time) = named::parted(text);
+        named::days(&date, order)?.at(&time)
     }
 }
 
-/// How the dates of some texts are written; `None` unless nine of ten are dates, all in one order. Signs for a missing cell do not count.
-pub(crate) fn date_order(texts: &[String]) -> Option<DateOrder> {
-    match fitting(texts)[..] {
-        [order] => Some(order),
-        _ => None,
+/// A day.
+#[derive(Clone, Copy)]
+struct Date {
+    /// Days since the beginning of 1970.
+    days: f64,
+    has_short_year: bool,
+}
+
+impl Date {
+    /// The date of a calendar; `None` if it has none.
+    fn of(year: Year, month: i64, day: i64) -> Option<Self> {
+        let days = days_of(year.value, month, day)?;
+        Some(Self { days, has_short_year: year.is_short })
+    }
+
+    /// The moment at a time of day, if one is given.
+    fn at(self, time: &str) -> Option<Moment> {
+        let (time, zone) = if time.is_empty() { Default::default() } else { time_of_day(time.trim())? };
+        let local = self.days + time;
+        Some(Moment {
+            local,
+            universal: local - zone.offset,
+            has_date: true,
+            has_short_year: self.has_short_year,
+            is_zone_open: zone.is_open,
+        })
     }
 }
 
-/// Whether some texts are dates of which it is open whether the day or the month is first.
-pub(crate) fn is_order_open(texts: &[String]) -> bool {
-    fitting(texts).len() > 1
+/// A year.
+#[derive(Clone, Copy)]
+struct Year {
+    value: i64,
+    is_short: bool,
 }
 
-/// Whether nine of ten texts are dates in this order.
-pub(crate) fn is_written_in(texts: &[String], order: DateOrder) -> bool {
-    let texts = || texts.iter().filter(|text| !is_missing(text));
-    let dates = texts().filter(|text| Moment::parse(text, order).is_some()).count();
-    dates > 0 && 10 * dates >= 9 * texts().count()
-}
-
-/// Whether a text is a common sign for a missing cell.
-pub(crate) fn is_missing(text: &str) -> bool {
-    Format::default().odd(text) == Odd::Missing
-}
-
-/// The orders in which texts are dates.
-fn fitting(texts: &[String]) -> Vec<DateOrder> {
-    let [year, day, month] = [DateOrder::YearFirst, DateOrder::DayFirst, DateOrder::MonthFirst].map(|order| {
-        let dates = texts.iter().filter(|text| Moment::parse(text, order).is_some()).count();
-        is_written_in(texts, order).then_some((dates, order))
-    });
-    // Times alone fit every order. A text that only one order can read decides between the two others.
-    match (year, day, month) {
-        (Some((_, order)), ..) => vec![order],
-        (_, Some((of_day, day)), Some((of_month, month))) if of_day == of_month => vec![day, month],
-        (_, Some((of_day, day)), Some((of_month, _))) if of_day > of_month => vec![day],
-        (.., Some((_, month))) => vec![month],
-        (_, Some((_, day)), _) => vec![day],
-        _ => Vec::new(),
+impl Year {
+    /// Of four digits, or of two, with the turn of the century that POSIX has. `None` for others.
+    fn of((value, digits): (i64, usize)) -> Option<Self> {
+        match digits {
+            4 => Some(Self { value, is_short: false }),
+            2 => Some(Self { value: if value < 69 { 2000 + value } else { 1900 + value }, is_short: true }),
+            _ => None,
+        }
     }
 }
 
-/// Days from 1970-01-01 to a date; a month without a day is its first.
-fn days(text: &str, order: DateOrder) -> Option<f64> {
+/// A date of numbers; a month without a day is its first, and has a year of four digits.
+fn days(text: &str, order: DateOrder) -> Option<Date> {
     let mark = text.chars().find(|c| matches!(c, '-' | '/' | '.'))?;
     let mut parts = text.split(mark).map(digits);
-    let [first, second, third] = [parts.next()??, parts.next()??, parts.next().unwrap_or(Some((1, 2)))?];
+    let (first, second, third) = (parts.next()??, parts.next()??, parts.next());
+    let third = match third {
+        None if first.1 == 4 => (1, 2),
+        third => third??,
+    };
     let (year, month, day) = match order {
         // ISO 8601 in every column: as JavaScript and other files write dates.
         _ if first.1 == 4 => (first, second, third),
@@ -97,15 +134,22 @@ fn days(text: &str, order: DateOrder) -> Option<f64> {
         DateOrder::DayFirst => (third, second, first),
         DateOrder::MonthFirst => (third, first, second),
     };
-    let has_form = year.1 == 4 && month.1 <= 2 && day.1 <= 2 && parts.next().is_none();
-    let (year, month, day) = (year.0, month.0, day.0);
+    let has_form = month.1 <= 2 && day.1 <= 2 && parts.next().is_none();
+    if !has_form {
+        return None;
+    }
+    Date::of(Year::of(year)?, month.0, day.0)
+}
+
+/// Days from 1970-01-01 to a date; `None` if the calendar does not have it.
+fn days_of(year: i64, month: i64, day: i64) -> Option<f64> {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let longest = match month {
         2 => 28 + i64::from(is_leap),
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     };
-    if !has_form || !(1..=12).contains(&month) || !(1..=longest).contains(&day) {
+    if !(1..=12).contains(&month) || !(1..=longest).contains(&day) {
         return None;
     }
     // Howard Hinnant's days_from_civil: years from March on, in eras of 400 years.
@@ -119,46 +163,6 @@ fn days(text: &str, order: DateOrder) -> Option<f64> {
 fn digits(text: &str) -> Option<(i64, usize)> {
     let is_number = (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| (text.bytes().fold(0, |value, byte| 10 * value + i64::from(byte - b'0')), text.len()))
-}
-
-/// A time of day and its offset from universal time, in days: `9:05`, `09:05:30.25`, `9:05 pm`, `09:05Z`, `09:05+01:30`.
-fn time_of_day(text: &str) -> Option<(f64, f64)> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != ':' && c != '.').unwrap_or(text.len());
-    let (clock, rest) = text.split_at(end);
-    let (mut parts, rest) = (clock.split(':'), rest.trim());
-    let [(hour, _), (minute, 2)] = [digits(parts.next()?)?, digits(parts.next()?)?] else { return None };
-    let (seconds, fraction) = parts.next().map_or(("00", ""), |text| text.split_once('.').unwrap_or((text, "")));
-    let (second, 2) = digits(seconds)? else { return None };
-    let fraction = fraction
-        .bytes()
-        .rev()
-        .try_fold(0.0, |value, byte| byte.is_ascii_digit().then(|| (value + f64::from(byte - b'0')) / 10.0))?;
-    let (hour, offset) = match rest {
-        "" | "Z" | "z" | "UTC" => (hour, 0.0),
-        "am" | "AM" if (1..=12).contains(&hour) => (hour % 12, 0.0),
-        "pm" | "PM" if (1..=12).contains(&hour) => (hour % 12 + 12, 0.0),
-        _ => (hour, offset(rest)?),
-    };
-    let is_time = hour < 24 && minute < 60 && second < 61 && parts.next().is_none();
-    is_time.then(|| ((((hour * 60 + minute) * 60 + second) as f64 + fraction) / 86_400.0, offset))
-}
-
-/// `+01:30`, `-0500` or `+02`, in days.
-fn offset(text: &str) -> Option<f64> {
-    let sign = match text.as_bytes().first()? {
-        b'+' => 1.0,
-        b'-' => -1.0,
-        _ => return None,
-    };
-    let (hours, minutes) = match text[1..].split_once(':') {
-        Some((hours, minutes)) => (digits(hours)?, digits(minutes)?),
-        None => match digits(&text[1..])? {
-            (both, 4) => ((both / 100, 2), (both % 100, 2)),
-            hours => (hours, (0, 2)),
-        },
-    };
-    let is_offset = hours.1 == 2 && hours.0 < 24 && minutes.1 == 2 && minutes.0 < 60;
-    is_offset.then(|| sign * (hours.0 * 60 + minutes.0) as f64 / 1440.0)
 }
 
 /// Year, month (from 1) and day (from 1) so many days after 1970-01-01, which may be millions.
@@ -204,12 +208,19 @@ mod tests {
             ("1900-02-29", YearFirst, None),
             ("2023-02-29", YearFirst, None),
             ("2024-13-01", YearFirst, None),
-            ("24-03-01", YearFirst, None),
+            ("24-03-01", YearFirst, Some(19_783.0)),
+            ("4-03-01", YearFirst, None),
             ("2024-03-01-04", YearFirst, None),
             ("2024", YearFirst, None),
             ("1.3.2024", DayFirst, Some(19_783.0)),
             ("3/1/2024", MonthFirst, Some(19_783.0)),
             ("13/1/2024", MonthFirst, None),
+            ("3/1/24", MonthFirst, Some(19_783.0)),
+            ("1.3.24", DayFirst, Some(19_783.0)),
+            ("12/31/69", MonthFirst, Some(-1.0)),
+            ("1/1/69", MonthFirst, Some(-365.0)),
+            ("1/1/68", MonthFirst, Some(35_794.0)),
+            ("1/1/9", MonthFirst, None),
             ("1969-12-31T12:00", YearFirst, Some(-0.5)),
             ("2024-03-01 18:00:00.0", YearFirst, Some(19_783.75)),
             ("3/1/2024 6:00 PM", MonthFirst, Some(19_783.75)),
@@ -269,28 +280,6 @@ mod tests {
         for (text, minutes) in cases {
             let wanted = minutes.map(|minutes: f64| minutes / 1440.0);
             assert_eq!(Moment::parse(text, YearFirst).map(|moment| moment.local), wanted, "{text}");
-        }
-    }
-
-    #[test]
-    fn the_order_is_that_of_all_texts() {
-        let order = |texts: &[&str]| {
-            let texts: Vec<String> = texts.iter().map(ToString::to_string).collect();
-            (date_order(&texts), is_order_open(&texts))
-        };
-        let cases: [(&[&str], _); 9] = [
-            (&["2024-03-01", "2024-12-31"], (Some(YearFirst), false)),
-            (&["1.3.2024", "31.12.2024"], (Some(DayFirst), false)),
-            (&["3/1/2024", "12/31/2024"], (Some(MonthFirst), false)),
-            (&["3/1/2024", "4/2/2024"], (None, true)),
-            (&["06:00", "7:30 pm"], (Some(YearFirst), false)),
-            (&["2024-03-01", "-", "None"], (Some(YearFirst), false)),
-            (&["2024-03-01", "red"], (None, false)),
-            (&["-"], (None, false)),
-            (&[], (None, false)),
-        ];
-        for (texts, wanted) in cases {
-            assert_eq!(order(texts), wanted, "{texts:?}");
         }
     }
 }

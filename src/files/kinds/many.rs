@@ -1,0 +1,152 @@
+//! One table from several files of the same columns: a folder, or all files that match a pattern.
+
+use std::path::Path;
+
+use super::given::Given;
+use super::joined::{JOINED, check_names, joined as joined_texts, joined_format};
+use super::kind_of;
+use super::start::check_bytes;
+use super::unpack::unpack;
+use super::whole::{ReadLike, is_text, read_table, read_table_like};
+use crate::error::{Error, Result};
+use crate::files::text::{Format, csv};
+use crate::files::{Cells, Column, Table, Warning};
+use crate::host;
+
+/// The bytes of a table, and how they are read.
+pub struct TableBytes {
+    /// The bytes, unpacked; several texts in one.
+    pub bytes: Vec<u8>,
+    /// How they are read.
+    pub format: Format,
+}
+
+/// What is at a path.
+enum Found {
+    /// One file, or several texts as one with what a person should know about them.
+    One(Vec<u8>),
+    Joined(Vec<u8>, Vec<Warning>),
+    /// Several files that are not text, with their names.
+    Files(Vec<(String, Vec<u8>)>),
+}
+
+/// Reads one table from a file, from all files of a folder, or from those that match a pattern with `*` and `?`; and its bytes, unless they are in several
+/// files that are not text. The columns of several files are put together by their names, which must be the same. Errors name the file that differs.
+pub fn read_files(path: &Path, format: &Format) -> Result<(Table, Option<TableBytes>)> {
+    let source = path.display().to_string();
+    let (bytes, notes, format) = match find(path, &source, format)? {
+        Found::One(bytes) => (bytes, Vec::new(), format.clone()),
+        Found::Joined(bytes, notes) => (bytes, notes, joined_format(format)),
+        Found::Files(files) => {
+            let tables = files.into_iter().map(|(name, bytes)| read_table(&bytes, &name, format));
+            return Ok((stacked(&source, &tables.collect::<Result<Vec<_>>>()?)?.with_format(format.clone()), None));
+        }
+    };
+    let table = read_table(&bytes, &source, &format)?.noting(notes);
+    Ok((table, Some(TableBytes { bytes, format })))
+}
+
+/// The same of a table that is written like another one, of format `own`, except in what the caller says; see [`read_table_like`].
+pub fn read_files_like(path: &Path, given: &Given, own: &Format) -> Result<(ReadLike, Option<TableBytes>)> {
+    let source = path.display().to_string();
+    let format = given.over(own);
+    match find(path, &source, &format)? {
+        Found::One(bytes) => {
+            let read = read_table_like(&bytes, &source, given, own)?;
+            let format = read.format.clone();
+            Ok((read, Some(TableBytes { bytes, format })))
+        }
+        Found::Joined(bytes, notes) => {
+            let joined = joined_format(&format);
+            let names = given.names.iter().copied().chain(JOINED);
+            let given = Given { format: joined, names: names.collect() };
+            let mut read = read_table_like(&bytes, &source, &given, &joined_format(own))?;
+            read.table = read.table.noting(notes);
+            let format = read.format.clone();
+            Ok((read, Some(TableBytes { bytes, format })))
+        }
+        Found::Files(files) => {
+            let all = files.into_iter().map(|(name, bytes)| read_table_like(&bytes, &name, given, own));
+            let all = all.collect::<Result<Vec<_>>>()?;
+            let tables: Vec<Table> = all.iter().map(|read| read.table.clone()).collect();
+            let ReadLike { format, notes, taken, .. } = all.into_iter().next().ok_or_else(|| Error::new("no files"))?;
+            let table = stacked(&source, &tables)?.with_format(format.clone());
+            Ok((ReadLike { table, format, notes, taken }, None))
+        }
+    }
+}
+
+/// The file or files at a path. Errors if several are of other kinds or columns.
+fn find(path: &Path, source: &str, format: &Format) -> Result<Found> {
+    let Some(paths) = host::files_at(path)? else { return Ok(Found::One(read(path)?)) };
+    let files: Vec<(String, Vec<u8>)> =
+        paths.iter().map(|path| Ok((path.display().to_string(), read(path)?))).collect::<Result<_>>()?;
+    check_kinds(source, &files)?;
+    if files.iter().any(|(_, bytes)| !is_text(bytes)) {
+        return Ok(Found::Files(files));
+    }
+    let (bytes, notes) = joined_texts(&files, format)?;
+    Ok(Found::Joined(bytes, notes))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let source = path.display().to_string();
+    unpack(host::read_checked(path, check_bytes)?, &source)
+}
+
+/// Errors if the files are of several kinds.
+fn check_kinds(source: &str, files: &[(String, Vec<u8>)]) -> Result<()> {
+    let kind = |bytes: &[u8]| kind_of(bytes, |kind| kind.read).0.name;
+    let Some((first, bytes)) = files.first() else { return Ok(()) };
+    let wanted = kind(bytes);
+    match files.iter().find(|(_, bytes)| kind(bytes) != wanted) {
+        None => Ok(()),
+        Some((name, bytes)) => {
+            let got = kind(bytes);
+            Err(Error::new(format!("{source}: files of several kinds: {first} is {wanted}, {name} is {got}")))
+        }
+    }
+}
+
+/// The rows of all tables, with the columns of the first.
+fn stacked(source: &str, tables: &[Table]) -> Result<Table> {
+    let first = &tables[0];
+    let names: Vec<&str> = first.names().collect();
+    for table in tables {
+        check_names([first.source(), table.source()], &names, &table.names().collect::<Vec<_>>())?;
+    }
+    let column = |name: &str| {
+        let parts =
+            tables.iter().map(|table| Ok(&table.columns()[table.position(name)?])).collect::<Result<Vec<_>>>()?;
+        joined(name, source, &parts)
+    };
+    let columns = names.into_iter().map(column).collect::<Result<_>>()?;
+    let notes = tables.iter().flat_map(|table| table.notes().iter().cloned());
+    Ok(Table::new(source, columns)?.noting(notes))
+}
+
+/// A column of all parts. Where some are numbers and some texts, all are read as texts again.
+fn joined(name: &str, source: &str, parts: &[&Column]) -> Result<Column> {
+    if let Some(unread) = parts.iter().find_map(|part| part.why_unread()) {
+        let rows = parts.iter().map(|part| part.cells.len()).sum();
+        return Ok(Column::unread(name, rows, unread.clone()));
+    }
+    let numbers: Option<Vec<&[f64]>> = parts.iter().map(|part| plain_numbers(part)).collect();
+    if let Some(numbers) = numbers {
+        return Ok(Column::numeric(name, numbers.concat()));
+    }
+    let texts = parts.iter().flat_map(|part| {
+        let cells = part.as_category();
+        (0..cells.len()).map(|row| cells.text(row).map_or_else(Vec::new, |text| text.into_owned().into_bytes()))
+    });
+    let texts: Vec<Vec<u8>> = texts.collect();
+    csv::column_of(name, texts.iter().map(Vec::as_slice), source, &Format::default())
+}
+
+/// The numbers of a column of numbers of which nothing else is known.
+fn plain_numbers(column: &Column) -> Option<&[f64]> {
+    match &column.cells {
+        Cells::Numeric(values) if column.reading.is_none() => Some(values),
+        _ => None,
+    }
+}
