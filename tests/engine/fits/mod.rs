@@ -256,9 +256,17 @@ fn edited_files_are_errors() {
     };
     assert_eq!(message(&text), "no error");
     assert!(message(&text[..text.len() / 2]).starts_with("fit.json: "));
+    assert!(
+        message(&text.replace("\"n\":20", "\"n\":21"))
+            .starts_with("fit.json: is damaged or was changed: its checksum is ")
+    );
+    // Without its checksum, a file is judged field by field.
+    let checksum = text.find(",\"checksum\":\"").unwrap();
+    let unsealed = [&text[..checksum], &text[checksum + ",\"checksum\":\"01234567\"".len()..]].concat();
+    assert_eq!(message(&unsealed), "no error");
     let edited = |from: &str, to: &str| {
-        assert!(text.contains(from), "{from}");
-        message(&text.replace(from, to))
+        assert!(unsealed.contains(from), "{from}");
+        message(&unsealed.replace(from, to))
     };
     assert_eq!(
         edited("\"free\":[\"a\"", "\"free\":[\"b\""),
