@@ -51,7 +51,7 @@ fn dates(levels: &[String], order: DateOrder) -> Vec<Found> {
     let open: Vec<String> =
         moments().filter(|(_, moment)| moment.is_zone_open).map(|(text, _)| text.clone()).take(1).collect();
     if let Some((_, moment)) = moments().find(|(_, moment)| moment.is_zone_open) {
-        let hours = (24.0 * (moment.local - moment.universal)).round();
+        let hours = (24.0 * (moment.local - moment.universal)).round() as i64;
         let message = format!(
             "has a time zone of no clear meaning, which is read as universal time {hours:+} hours; write offsets such as +02:00"
         );

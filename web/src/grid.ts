@@ -65,9 +65,21 @@ export function* nested(call: string, rows: readonly unknown[], known: Known): S
   return { names, rows: rows.length - (isNamed ? 1 : 0), cells };
 }
 
+/** Deeper than any table. */
+const MOST_DEEP = 128;
+
+/** Whether a value is an object with fields, and no date. */
+const hasFields = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** The cells of a row. Fields within a field, such as `{ pos: { x: 1 } }`, are cells of their own, named `pos.x`, as in a file of JSON. */
+function flat(row: Record<string, unknown>, before = "", depth = 0): [string, unknown][] {
+  return Object.entries(row).flatMap(([name, value]) => (hasFields(value) && depth < MOST_DEEP ? flat(value, `${before}${name}.`, depth + 1) : [[before + name, value]]));
+}
+
 /** Rows that are objects. Their columns are those that any row has, or of those the ones that are used. */
-export function* objects(call: string, rows: readonly unknown[], known: Known): Steps {
+export function* objects(call: string, given: readonly unknown[], known: Known): Steps {
   const { names: used, isUsed = () => true } = known;
+  const rows = given.map((row) => (hasFields(row) && Object.values(row).some(hasFields) ? Object.fromEntries(flat(row)) : row));
   const found = new Set<string>();
   let last: string[] = [];
   for (const [row, cells] of rows.entries()) {

@@ -98,13 +98,16 @@ fn of_part(name: &str, before: &[Number], after: &[Number]) -> Option<Date> {
     .map(|days| Date { days, has_short_year: year.is_short })
 }
 
+/// The Monday on or before a day. The first day of 1970 was a Thursday.
+fn monday_before(day: f64) -> f64 {
+    day - ((day as i64 + 3).rem_euclid(7)) as f64
+}
+
 /// A day of a week of ISO 8601, Monday 1. The first week has the year's first Thursday.
 fn monday(year: i64, week: i64, day: i64) -> Option<f64> {
     let fourth = days_of(year, 1, 4)?;
-    // The first day of 1970 was a Thursday.
-    let first = fourth - (fourth + 3.0).rem_euclid(7.0);
-    let next = days_of(year + 1, 1, 4)?;
-    let end = next - (next + 3.0).rem_euclid(7.0);
+    let first = monday_before(fourth);
+    let end = monday_before(days_of(year + 1, 1, 4)?);
     let start = first + 7.0 * (week - 1) as f64;
     (week >= 1 && start < end && (1..=7).contains(&day)).then(|| start + (day - 1) as f64)
 }

@@ -7,6 +7,7 @@ use super::format::Format;
 use super::notation::{Clock, Digits, Notation, Written, hours, is_same_unit, singular};
 use crate::files::moment;
 use crate::files::{Cells, number_text};
+use crate::host::parse_number;
 
 /// What the texts of a column are.
 pub(crate) struct Judged {
@@ -105,7 +106,7 @@ impl Texts<'_> {
         let clock = if self.levels.iter().any(|text| parts(text) == 2) { Clock::Minutes } else { Clock::Hours };
         let values: Vec<f64> = self.levels.iter().map(|text| hours(text, clock).unwrap_or(f64::NAN)).collect();
         let is_long = |(value, text): (&f64, &String)| {
-            let first = text.split(':').next().and_then(|first| first.parse::<f64>().ok());
+            let first = text.split(':').next().and_then(parse_number);
             *value > 24.0 || *value < 0.0 || first.is_some_and(|first| first > 24.0) || text.contains("day")
         };
         let example = values.iter().zip(self.levels).find(|pair| is_long(*pair));

@@ -100,7 +100,7 @@ impl Warning {
 
     /// About a column of texts of which many are dates.
     pub(crate) fn few_dates(column: &str, share: f64, other: &str) -> Self {
-        let percent = (100.0 * share).floor();
+        let percent = (100.0 * share) as i64;
         let message = format!(
             "{percent} % of its texts are dates, others are not, so the column is a category; the option na declares texts that mean a missing cell"
         );

@@ -98,11 +98,20 @@ fn number_format(code: &str) -> Shows {
     Shows::Number
 }
 
+/// The number in 15 significant digits, which removes the rounding of a product: 100 · 0.07 is 7.000000000000001.
+fn in_15_digits(value: f64) -> f64 {
+    let places = 14 - value.abs().log10().floor() as i32;
+    // Powers of ten up to 22 are exact, so that one operation rounds once.
+    if !(0..=22).contains(&places) {
+        return value;
+    }
+    let power = 10_f64.powi(places);
+    (value * power).round() / power
+}
+
 /// The text of a number that is shown as a percentage, which has a hundred times its digits.
 pub(crate) fn percent(value: f64) -> String {
-    // A product with 100 rounds: 0.07 would be 7.000000000000001.
-    let digits = format!("{:.14e}", 100.0 * value).parse().unwrap_or(100.0 * value);
-    format!("{}%", number_text(digits))
+    format!("{}%", number_text(in_15_digits(100.0 * value)))
 }
 
 /// The text of a number of days, or `None` if the format cannot show it. The count begins at 1904, or at 1900, a year to which the
@@ -194,5 +203,22 @@ mod tests {
             assert_eq!(got, wanted, "format {id}");
         }
         assert_eq!(got.len(), cases.len());
+    }
+
+    #[test]
+    fn a_percentage_has_no_rounding_of_the_product() {
+        let cases = [
+            (0.07, "7%"),
+            (0.5, "50%"),
+            (-0.29, "-29%"),
+            (0.134_364_244_112_401, "13.4364244112401%"),
+            (0.0, "0%"),
+            (12.0, "1200%"),
+            (1e-9, "1e-7%"),
+            (f64::NAN, "NaN%"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(percent(value), text);
+        }
     }
 }
