@@ -50,6 +50,16 @@ impl Column {
         self.reading.as_ref().map_or(&[], |reading| &reading.warnings)
     }
 
+    /// The first word of a column of texts that counts as missing, though it may be a text like others.
+    pub(crate) fn missing_word(&self) -> Option<&str> {
+        self.reading.as_ref()?.missing_word.as_deref()
+    }
+
+    pub(crate) fn set_missing_word(&mut self, word: Option<String>) {
+        let reading = self.reading.take().map_or_else(Reading::default, |reading| *reading);
+        self.reading = Reading { missing_word: word, ..reading }.boxed();
+    }
+
     /// The cells for use as categories: as written, where numbers are written like codes.
     pub fn as_category(&self) -> &Cells {
         let texts = self
@@ -90,7 +100,11 @@ impl Column {
         }
         if !notation.is_plain() {
             let odd = || if format.odd(text) == Odd::Missing { Odd::Missing } else { Odd::Text };
-            return notation.value(text, &format).map_or_else(odd, Odd::Number);
+            return match notation.value(text, &format) {
+                Some(value) if format.is_sentinel(value) => Odd::Missing,
+                Some(value) => Odd::Number(value),
+                None => odd(),
+            };
         }
         match meaning {
             Meaning::Number(value) => Odd::Number(value),

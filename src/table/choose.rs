@@ -5,6 +5,7 @@ use super::feature::Role;
 use super::missing::{self, Missing, MissingReport};
 use super::named;
 use super::target::{self, Quantity, Task};
+use super::{texts, unread};
 use crate::error::{Error, Result};
 use crate::files::DateOrder;
 use crate::files::cells::Texts;
@@ -189,7 +190,11 @@ fn feature_names<'a>(table: &'a Table, choice: &'a Choice) -> Result<(Vec<&'a st
         let mut useful: Vec<&str> = Vec::new();
         for column in free() {
             match named::left_out(table, column)?.or_else(|| useless(column, choice)) {
-                Some(warning) => left_out.push(warning),
+                Some(warning) => {
+                    // It may be different numbers in every row, of which some have commas.
+                    commas::check(table, column)?;
+                    left_out.push(warning);
+                }
                 None => useful.push(&column.name),
             }
         }
@@ -221,17 +226,20 @@ fn useless(column: &Column, choice: &Choice) -> Option<Warning> {
     }
     let Cells::Categorical { levels, .. } = &column.cells else { return None };
     let values = (0..column.cells.len()).filter(|row| !column.cells.is_missing(*row)).count();
-    let is_unique = values >= ENOUGH_ROWS && levels.len() == values && !choice.categorical.contains(&column.name);
+    // Sentences seldom repeat, but some do.
+    let is_unique = levels.len() == values || 10 * levels.len() >= 9 * values && is_prose(levels);
+    let is_unique = values >= ENOUGH_ROWS && is_unique && !choice.categorical.contains(&column.name);
     if !is_unique || !moment::orders(levels).is_empty() {
         return None;
     }
     if let Some(why) = column.warning() {
         return Some(Warning::unread(why));
     }
-    let (share, other) = moment::share_of_dates(levels);
-    let why = other.filter(|_| 2.0 * share >= 1.0).map(|other| Warning::few_dates(&column.name, share, other));
+    if let Some((message, cells)) = texts::some_dates(levels) {
+        return Some(Warning::unread(&Warning { column: column.name.clone(), message, cells }));
+    }
     let usual = if is_prose(levels) { Warning::prose } else { Warning::unique };
-    Some(why.map_or_else(|| usual(&column.name), |why| Warning::unread(&why)))
+    Some(unread::of_unique(&column.name, levels).unwrap_or_else(|| usual(&column.name)))
 }
 
 /// Whether most texts are sentences, of at least four words.

@@ -297,7 +297,11 @@ impl<'a> Noticed<'a> {
     fn text_number(&self, at: usize, texts: &Cells, number: &NumberFeature) -> std::result::Result<f64, String> {
         let Some(text) = texts.text(self.rows[at] as usize) else { return Ok(f64::NAN) };
         match self.column.number_in(&text, &number.notation) {
+            Odd::Number(_) if number.is_percent => {
+                Err(format!("\"{text}\" has no percent sign, expected one as in the table of training"))
+            }
             Odd::Number(value) => Ok(value),
+            Odd::Percent(value) if number.is_percent => Ok(value),
             Odd::Missing => Ok(f64::NAN),
             // As reading the table has warned. What is a number there, but in another notation, is an error.
             Odd::Text if !self.has_texts && self.column.is_numeric() && self.is_odd(&text) => Ok(f64::NAN),

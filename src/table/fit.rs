@@ -1,6 +1,7 @@
 //! Fits a preparation to the training rows: means and scales, counts, and fill-in values.
 
 use super::choose::ColumnRoles;
+use super::differences::PERCENT;
 use super::feature::{CategoryFeature, DateFeature, Feature, LevelMeans, Moments, NumberFeature, Role, Targets};
 use super::levels::{MAX_LEVELS, Match, classes, count_levels, frequent_levels, levels, matches};
 use super::prepare::{Preparation, Target};
@@ -18,10 +19,11 @@ impl Preparation {
     pub fn fit(table: &Table, chosen: &ColumnRoles, training: &[u32]) -> Result<Self> {
         let fills = chosen.fills;
         let target = fit_target(table, &table.columns()[chosen.target], chosen, training)?;
-        let target_notation = if chosen.task == Task::Regression {
-            table.columns()[chosen.target].notation()
-        } else {
-            Notation::default()
+        let own = &table.columns()[chosen.target];
+        let target_notation = match chosen.task {
+            Task::Regression if own.is_percent() => Notation { unit: PERCENT.into(), ..own.notation() },
+            Task::Regression => own.notation(),
+            Task::Classification => Notation::default(),
         };
         let format = table.format().cloned();
         let mut preparation = Self { features: Vec::new(), target, format, target_notation };

@@ -2,11 +2,13 @@
 //! target, outliers, a skewed target. Nothing is changed; each finding is a [`Warning`]. Time: a sort per column of numbers.
 
 use super::choose::ColumnRoles;
+use super::compact;
 use super::feature::Role;
 use super::levels::count_levels;
 use super::target::{Quantity, Task};
 use super::texts;
 use super::totals::totals;
+use crate::files::moment::orders;
 use crate::files::text::reading::Warning;
 use crate::files::{Cells, Column, Table, number_text};
 use crate::host::number;
@@ -42,6 +44,11 @@ pub fn inspect(table: &Table, roles: &ColumnRoles) -> Vec<Warning> {
         rows.iter_mut().zip(&keys).for_each(|(row, key)| *row = mixed(*row ^ key.wrapping_add(STEP)));
         found.warnings.extend(texts::of(found.column(at), role));
         bits += found.inspect_feature(at, role, &keys, &target);
+    }
+    if let Some(at) = roles.time
+        && let Some((message, cell)) = compact::dates(&found.numbers(at))
+    {
+        found.warn(at, message, vec![cell]);
     }
     found.inspect_copies(&sums);
     found.inspect_rows(&rows, bits);
@@ -111,7 +118,7 @@ impl Findings<'_> {
     fn is_identifier(&self, at: usize) -> bool {
         let rows = self.rows.len();
         if let Cells::Categorical { levels, .. } = &self.column(at).cells {
-            return levels.len() >= rows && self.roles.features.len() > 1;
+            return levels.len() >= rows && self.roles.features.len() > 1 && orders(levels).is_empty();
         }
         self.roles.features.len() > 1 && self.numbers_rows(at)
     }
@@ -149,6 +156,11 @@ impl Findings<'_> {
         let order = ascending(keys);
         let different = 1 + order.windows(2).filter(|pair| keys[pair[0] as usize] != keys[pair[1] as usize]).count();
         let numbers = self.numbers(at);
+        if numbers.len() >= FEWEST_ROWS
+            && let Some((message, cell)) = compact::dates(&numbers)
+        {
+            self.warn(at, message, vec![cell]);
+        }
         let sorted: Vec<f64> = ascending(&numbers.iter().map(|value| key(*value)).collect::<Vec<_>>())
             .into_iter()
             .map(|place| numbers[place as usize])

@@ -76,18 +76,24 @@ fn counted(column: &Column, rows: &[u32]) -> Vec<(String, u32)> {
     })
 }
 
-/// Values that are all words for true and false, in more than two spellings, as two: each by its most frequent word.
+/// Values that are all words for true and false, in more than two spellings, as two: each by its most frequent word. Words that may mean a
+/// missing cell stay beside them.
 fn merged(found: Vec<(String, u32)>) -> Vec<(String, u32)> {
-    let is_number = |(text, _): &(String, u32)| text.starts_with(|c: char| c.is_ascii_digit());
-    if found.len() < 3 || found.iter().all(is_number) || found.iter().any(|(text, _)| truth_of(text).is_none()) {
+    let is_number = |(text, _): &&(String, u32)| text.starts_with(|c: char| c.is_ascii_digit());
+    let values = || found.iter().filter(|(text, _)| !missing::is_word(text));
+    if values().count() < 3
+        || values().all(|value| is_number(&value))
+        || values().any(|(text, _)| truth_of(text).is_none())
+    {
         return found;
     }
     let of = |truth: bool| {
-        let all = || found.iter().filter(|(text, _)| truth_of(text) == Some(truth));
+        let all = || values().filter(|(text, _)| truth_of(text) == Some(truth));
         let (word, _) = all().max_by_key(|(_, count)| *count)?;
         Some((word.clone(), all().map(|(_, count)| count).sum()))
     };
-    let mut both: Vec<(String, u32)> = [false, true].into_iter().filter_map(of).collect();
+    let words = found.iter().filter(|(text, _)| missing::is_word(text)).cloned();
+    let mut both: Vec<(String, u32)> = [false, true].into_iter().filter_map(of).chain(words).collect();
     both.sort();
     both
 }
@@ -150,8 +156,8 @@ pub(crate) fn matches(column: &Column, rows: &[u32], levels: &[String]) -> Vec<M
 struct Known {
     texts: Texts,
     numbers: Vec<Option<f64>>,
-    /// What the levels say, if they are one word for true and one for false.
-    truths: Vec<bool>,
+    /// What the levels say, if they are one word for true and one for false, perhaps beside words for a missing cell.
+    truths: Vec<Option<bool>>,
 }
 
 impl Known {
@@ -160,8 +166,11 @@ impl Known {
         for (code, level) in levels.iter().enumerate() {
             texts.insert(level.clone(), code as u32);
         }
-        let truths: Option<Vec<bool>> = levels.iter().map(|level| truth_of(level)).collect();
-        let truths = truths.filter(|truths| matches!(truths[..], [a, b] if a != b)).unwrap_or_default();
+        let truths: Vec<Option<bool>> = levels.iter().map(|level| truth_of(level)).collect();
+        let said: Vec<bool> = truths.iter().copied().flatten().collect();
+        let words = levels.iter().filter(|level| missing::is_word(level)).count();
+        let is_pair = matches!(said[..], [a, b] if a != b) && said.len() + words == levels.len();
+        let truths = if is_pair { truths } else { Vec::new() };
         Self { texts, numbers: levels.iter().map(|level| plain_number(level)).collect(), truths }
     }
 
@@ -175,7 +184,7 @@ impl Known {
         };
         let same_truth = || {
             let truth = truth_of(text)?;
-            place(&|at| self.truths.get(at) == Some(&truth))
+            place(&|at| self.truths.get(at) == Some(&Some(truth)))
         };
         let found = self.texts.get(text).copied().or_else(same_number).or_else(same_truth);
         let other = if missing::is_na(text.as_bytes()) { Match::Missing } else { Match::Unknown };

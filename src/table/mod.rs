@@ -2,6 +2,7 @@
 
 mod choose;
 mod commas;
+mod compact;
 mod differences;
 mod encode;
 mod encode_training;
@@ -18,6 +19,7 @@ mod target;
 mod texts;
 mod time;
 mod totals;
+mod unread;
 
 pub use choose::{Choice, ColumnRoles, choose};
 pub use encode::{Encoded, Note, NoteKind, Unknown};

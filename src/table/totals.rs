@@ -4,7 +4,7 @@ use crate::files::text::reading::Warning;
 use crate::files::{Cells, Column, Table};
 
 /// Labels of such rows, in lower case.
-const LABELS: [&str; 20] = [
+const LABELS: [&str; 26] = [
     "total",
     "totals",
     "grand total",
@@ -25,6 +25,12 @@ const LABELS: [&str; 20] = [
     "media",
     "suma",
     "totaal",
+    "total général",
+    "total general",
+    "gesamtergebnis",
+    "endsumme",
+    "teilsumme",
+    "sous-total",
 ];
 /// With fewer rows the last one may be a sum by chance.
 const FEWEST_ROWS: usize = 20;
@@ -42,7 +48,10 @@ pub(super) fn totals(table: &Table) -> Option<Warning> {
 
 /// A row with a label that no row before it has.
 fn labelled(table: &Table, row: usize) -> Option<Warning> {
-    let is_label = |text: &str| LABELS.contains(&text.trim().trim_end_matches([':', '.']).to_lowercase().as_str());
+    let is_label = |text: &str| {
+        let text = text.trim().trim_end_matches([':', '.']).to_lowercase();
+        LABELS.contains(&text.as_str()) || text.starts_with("grand total") || text.starts_with("total (")
+    };
     let has = |column: &&Column| {
         let cells = column.as_category();
         let text = cells.text(row).filter(|_| matches!(cells, Cells::Categorical { .. }));
@@ -111,7 +120,10 @@ mod tests {
     fn a_last_row_that_sums_up_is_found() {
         let of_label = "column \"k\": row 31 seems to sum up the rows above and is no data; leave it out of the file, or name its label under na with missing drop: ";
         assert_eq!(said(["Total", "3", "4"]), Some(format!("{of_label}\"Total\"")));
-        assert_eq!(said(["Summe:", "3", "4"]), Some(format!("{of_label}\"Summe:\"")));
+        for label in ["Summe:", "Gesamtergebnis", "Grand Total (all)", "Total Général"] {
+            assert_eq!(said([label, "3", "4"]), Some(format!("{of_label}\"{label}\"")));
+        }
+        assert_eq!(said(["Total Recall", "3", "4"]), None);
         // 0 + 1 + … + 29 = 435; of i² mod 7 (0 1 4 2 2 4 1, sum 14) four rounds and 0 + 1: 57.
         let sums = "row 31, the last one, holds the sums of the rows above and is no data; leave it out of the file";
         assert_eq!(said(["", "435", "57"]).as_deref(), Some(sums));

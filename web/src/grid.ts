@@ -69,7 +69,7 @@ export function* nested(call: string, rows: readonly unknown[], known: Known): S
 const MOST_DEEP = 128;
 
 /** Whether a value is an object with fields, and no date. */
-const hasFields = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+const hasFields = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype && Object.keys(value).length > 0;
 
 /** The cells of a row. Fields within a field, such as `{ pos: { x: 1 } }`, are cells of their own, named `pos.x`, as in a file of JSON. */
 function flat(row: Record<string, unknown>, before = "", depth = 0): [string, unknown][] {

@@ -266,7 +266,7 @@ test("invalid input is rejected with a message", async () => {
     ["engine.load('/test/blank.html')", /^LoadError: load: http:.*blank.html is a web page, wanted a model file$/],
     ["engine.load('/x', { onProgress: {} })", "InputError: load: onProgress is of type Object, wanted a function"],
     ["engine.load('/dist/meromorph.wasm', { onProgress() { throw new Error('mine'); } })", "Error: mine"],
-    ["mero.open({ devise: 'cpu' })", 'InputError: open: option "devise" is unknown: expected one of device, threads, worker, wasm, signal'],
+    ["mero.open({ devise: 'cpu' })", 'InputError: open: option "devise" is unknown: did you mean "device"?'],
     ["mero.open({ worker: 'no' })", 'InputError: open: worker is "no", wanted true or false'],
     ["mero.describe('a\\n1\\n', { worker: 1 })", "InputError: describe: worker is 1, wanted true or false"],
     ["mero.open('cpu')", 'InputError: open: options: got "cpu", expected an object'],

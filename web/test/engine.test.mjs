@@ -159,7 +159,7 @@ test("bad input is an Error with the engine's message", async () => {
     ["run({ x: [1, 2, 3], y: [1, 2] })", "train: 3 values in x do not fill 2 rows, one for each value in y"],
     ["run(text)", "train: target: got undefined, expected the name of a column as a string"],
     ["run(text, { target: 'price' })", 'column "price" not in data; it has "a", "b", "c", "d", "e", "y"'],
-    ["run(text, { target: ['y'] })", "train: target: got an array, expected the name of a column as a string"],
+    ["run(text, { target: ['y'] })", "train: target: got an array: several targets in one model are not possible yet; train one model for each target, and leave the others out with ignore"],
     ["run(text, { target: 'y', epoch: 3 })", 'train: option "epoch" is unknown: did you mean "epochs"?'],
     ["run(text, { target: 'y', epochs: '3' })", "train: epochs: got \"3\", expected a whole number from 1 to 4294967295"],
     ["run(text, { target: 'y', epochs: 2.5 })", "train: epochs: got 2.5, expected a whole number from 1 to 4294967295"],

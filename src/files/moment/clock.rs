@@ -72,7 +72,11 @@ pub(super) fn time_of_day(text: &str) -> Option<(f64, Zone)> {
         Some(half) if (1..=12).contains(&hour) => hour % 12 + half,
         Some(_) => return None,
     };
-    let is_time = hour < 24 && minute < 60 && second < 61 && parts.next().is_none();
+    // 24:00 is the midnight behind a day.
+    let is_time = (hour < 24 || (hour, minute, second) == (24, 0, 0) && half.is_none())
+        && minute < 60
+        && second < 61
+        && parts.next().is_none();
     is_time.then_some(())?;
     Some(((((hour * 60 + minute) * 60 + second) as f64 + fraction) / 86_400.0, zone(rest)?))
 }
@@ -96,6 +100,11 @@ fn zone(text: &str) -> Option<Zone> {
     let known = |minutes: i64, is_open: bool| Some(Zone { offset: minutes as f64 / 1440.0, is_open });
     let text = match text.find(['[', '(']) {
         Some(at) if text.ends_with([']', ')']) => text[..at].trim(),
+        _ => text,
+    };
+    // +0000 UTC, as Go writes it
+    let text = match text.split_once(' ') {
+        Some((first, name)) if offset(first).is_some() && name.bytes().all(|byte| byte.is_ascii_uppercase()) => first,
         _ => text,
     };
     if text.is_empty() {
@@ -150,6 +159,8 @@ mod tests {
             ("GMT-05:30", Some((-330, false))),
             ("+02:00[Europe/Berlin]", Some((120, false))),
             ("+0200 (CEST)", Some((120, false))),
+            ("+0530 IST", Some((330, false))),
+            ("IST +0530", None),
             ("CST", Some((-360, true))),
             ("IST", Some((330, true))),
             ("XYZT", Some((0, true))),

@@ -125,6 +125,10 @@ fn days(text: &str, order: DateOrder) -> Option<Date> {
     let (first, second, third) = (parts.next()??, parts.next()??, parts.next());
     let third = match third {
         None if first.1 == 4 => (1, 2),
+        // A month and a year; with a point it is a number.
+        None if second.1 == 4 && mark != '.' => {
+            return Date::of(Year::of(second)?, first.0, 1).filter(|_| first.1 <= 2);
+        }
         third => third??,
     };
     let (year, month, day) = match order {
@@ -226,7 +230,13 @@ mod tests {
             ("3/1/2024 6:00 PM", MonthFirst, Some(19_783.75)),
             ("3/1/2024 12:00 AM", MonthFirst, Some(19_783.0)),
             ("06:00", YearFirst, Some(0.25)),
-            ("24:00", YearFirst, None),
+            ("24:00", YearFirst, Some(1.0)),
+            ("24:01", YearFirst, None),
+            ("2024-02-29 24:00", YearFirst, Some(19_783.0)),
+            ("03/2024", DayFirst, Some(19_783.0)),
+            ("3-2024", MonthFirst, Some(19_783.0)),
+            ("13/2024", MonthFirst, None),
+            ("003/2024", MonthFirst, None),
             ("6:0", YearFirst, None),
             ("12:30:5", YearFirst, None),
             ("12:30:15:10", YearFirst, None),

@@ -38,8 +38,8 @@ impl Format {
         is_word || self.missing.iter().any(|text| text.as_bytes() == cell)
     }
 
-    /// Whether a number is declared to mean a missing cell, however it is written: `-9999` also declares `-9999.00`.
-    fn is_sentinel(&self, value: f64) -> bool {
+    /// Whether a number is declared to mean a missing cell, however it is written: `-9999` also declares `-9999.00` and `(9999)`.
+    pub(crate) fn is_sentinel(&self, value: f64) -> bool {
         self.missing.iter().any(|text| self.number(text) == Some(value))
     }
 
@@ -87,9 +87,13 @@ impl Format {
             return Odd::Missing;
         }
         if let Some(value) = text.strip_suffix('%').and_then(|text| self.written(text.trim_end())) {
-            return Odd::Percent(value);
+            return if self.is_sentinel(value) { Odd::Missing } else { Odd::Percent(value) };
         }
-        self.written(text).map_or(Odd::Text, Odd::Number)
+        match self.written(text) {
+            Some(value) if self.is_sentinel(value) => Odd::Missing,
+            Some(value) => Odd::Number(value),
+            None => Odd::Text,
+        }
     }
 
     /// A number with a currency sign or unmistakable groups of digits: `$1,234`, `-€5`, `1 000`, `1_000`, `1,234,567`, `1,234.5`, `12,34,567`;
@@ -128,18 +132,29 @@ pub(crate) const GROUP_MARKS: [&str; 8] = [" ", "\u{a0}", "\u{202f}", "\u{2009}"
 
 /// Whether a letter is a currency sign.
 pub(crate) fn is_currency(letter: char) -> bool {
-    matches!(letter, '$' | '£' | '¥' | '฿' | '\u{20a0}'..='\u{20c0}')
+    matches!(letter, '$' | '¢' | '£' | '¥' | '฿' | '\u{20a0}'..='\u{20c0}')
+}
+
+/// Signs for minus: that of a keyboard, that of typesetting, hyphens and dashes.
+const MINUS: [char; 6] = ['-', '−', '‐', '‑', '‒', '–'];
+
+/// A price without cents, such as `104.-`, `371,–` and `10,000/-`, without the sign that says so.
+pub(crate) fn without_cents(text: &str) -> &str {
+    let bare = text.trim_end_matches(['-', '−', '–', '—']);
+    let whole = bare.strip_suffix(['.', ',', '/']).filter(|_| bare.len() < text.len());
+    whole.filter(|whole| whole.ends_with(|c: char| c.is_ascii_digit())).unwrap_or(text)
 }
 
 /// Whether a text has a sign for minus, and what is left without signs: `(5)`, `5-` and `−5` are -5.
 pub(crate) fn signed(text: &str) -> (bool, &str) {
+    let text = without_cents(text);
     if let Some(inside) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
         return (true, inside.trim());
     }
-    if let Some(rest) = text.strip_prefix(['-', '−']) {
+    if let Some(rest) = text.strip_prefix(MINUS) {
         return (true, rest.trim_start());
     }
-    match text.strip_suffix(['-', '−']) {
+    match text.strip_suffix(MINUS) {
         Some(rest) => (true, rest.trim_end()),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     }
@@ -216,6 +231,11 @@ mod tests {
             [missing.is_missing(b"-999"), missing.is_missing(b"-999.0"), missing.is_missing(b"NA")],
             [true, false, false]
         );
+        assert_eq!(
+            ["(999)", "−999", "999-", "-$999", "-999 %"].map(|text| missing.odd(text)),
+            [Odd::Missing; 5],
+            "however it is written"
+        );
         let kept = Format { keeps_words: true, ..Format::default() };
         assert_eq!([b"NA".as_slice(), b"null"].map(|cell| kept.meaning(cell)), [Meaning::Text; 2]);
         assert_eq!((kept.meaning(b""), kept.odd("none")), (Meaning::Missing, Odd::Text));
@@ -246,6 +266,12 @@ mod tests {
             ("(1,5)", Odd::Text),
             ("-(5)-", Odd::Text),
             ("2024-", Odd::Number(-2024.0)),
+            ("–5", Odd::Number(-5.0)),
+            ("‐5", Odd::Number(-5.0)),
+            ("104.-", Odd::Number(104.0)),
+            ("CHF 104.-", Odd::Text),
+            ("€ 1,040.—", Odd::Number(1040.0)),
+            ("-104.-", Odd::Number(-104.0)),
             ("-3 %", Odd::Percent(-3.0)),
             ("-", Odd::Missing),
             ("None", Odd::Missing),

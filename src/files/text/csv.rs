@@ -222,6 +222,15 @@ fn with_unread(columns: Vec<Column>, wrong: &[Option<usize>]) -> Vec<Column> {
 }
 
 /// The columns with the texts of all parts, in their order.
+/// Sets the texts of a column, and the word that counts as missing among them.
+fn set_texts(column: &mut Column, mut dictionary: Dictionary, format: &Format) {
+    let word = dictionary.word.take();
+    column.set_texts(dictionary.sorted(), format);
+    if !column.is_numeric() {
+        column.set_missing_word(word);
+    }
+}
+
 fn with_texts(mut columns: Vec<Column>, parts: impl Iterator<Item = Vec<Dictionary>>, format: &Format) -> Vec<Column> {
     let mut all: Vec<Dictionary> = Vec::new();
     for part in parts {
@@ -232,7 +241,7 @@ fn with_texts(mut columns: Vec<Column>, parts: impl Iterator<Item = Vec<Dictiona
         all.iter_mut().zip(part).for_each(|(dictionary, more)| dictionary.append(more));
     }
     let texts = columns.iter_mut().filter(|column| column.needs_texts());
-    texts.zip(all).for_each(|(column, dictionary)| column.set_texts(dictionary.sorted(), format));
+    texts.zip(all).for_each(|(column, dictionary)| set_texts(column, dictionary, format));
     columns
 }
 
@@ -259,7 +268,7 @@ pub fn column_of<'a>(
             };
             dictionary.add(text, &column, format);
         }
-        column.set_texts(dictionary.sorted(), format);
+        set_texts(&mut column, dictionary, format);
     }
     Ok(column)
 }

@@ -12,6 +12,8 @@ pub(crate) struct Dictionary {
     /// Codes of the texts by their hashes, at the first free place; `MISSING_CODE` is a free place. The length is a power of two.
     places: Vec<u32>,
     codes: Vec<u32>,
+    /// The first word, not an empty cell and not declared, that counts as missing among texts.
+    pub word: Option<String>,
 }
 
 impl Dictionary {
@@ -19,7 +21,12 @@ impl Dictionary {
     pub(crate) fn add(&mut self, text: &str, column: &Column, format: &Format) {
         let code = match format.meaning(text.as_bytes()) {
             // In a column of texts NA may be a word, and a number that means a missing cell among numbers a code.
-            Meaning::Missing if column.is_numeric() || format.is_missing(text.as_bytes()) => MISSING_CODE,
+            Meaning::Missing if column.is_numeric() || format.is_missing(text.as_bytes()) => {
+                if self.word.is_none() && !text.is_empty() && !format.missing.iter().any(|declared| declared == text) {
+                    self.word = Some(text.to_owned());
+                }
+                MISSING_CODE
+            }
             // Among numbers, only those written like codes keep their digits.
             Meaning::Number(value) if !is_code(text.as_bytes()) && !column.is_raw() => self.code(&number_text(value)),
             _ => self.code(text),
@@ -30,6 +37,7 @@ impl Dictionary {
     /// Appends the cells of a later part.
     pub(crate) fn append(&mut self, more: Self) {
         let codes: Vec<u32> = more.known.iter().map(|text| self.code(text)).collect();
+        self.word = self.word.take().or(more.word);
         self.codes.extend(more.codes.into_iter().map(|code| codes.get(code as usize).copied().unwrap_or(MISSING_CODE)));
     }
 

@@ -3,8 +3,9 @@
 
 use super::cell::{Meaning, Odd, is_currency};
 use super::comma;
+use super::duration::{Clock, hours};
 use super::format::Format;
-use super::notation::{Clock, Digits, Notation, Written, hours, is_same_unit, singular};
+use super::notation::{Digits, Notation, Written, is_same_unit, singular};
 use crate::files::moment;
 use crate::files::{Cells, number_text};
 use crate::host::parse_number;
@@ -54,6 +55,7 @@ impl<'a> Kind<'a> {
         let written = Written::parse(text, format);
         match (format.meaning(text.as_bytes()), format.odd(text)) {
             (Meaning::Missing, _) | (_, Odd::Missing) => Self::Missing,
+            _ if written.as_ref().is_some_and(|written| written.is_sentinel(format)) => Self::Missing,
             _ if written.is_some() => written.map_or(Self::Text, Self::Number),
             (Meaning::Number(value), _) | (_, Odd::Number(value)) => Self::Number(sure(value)),
             _ => Self::Text,
@@ -156,7 +158,7 @@ impl Texts<'_> {
                 let message = format!(
                     "numbers with the unit {unit} are read without it{more}; name the column under categorical to keep texts"
                 );
-                warnings.push((message, self.some(|written| !written.unit().is_empty())));
+                warnings.push((message, self.some(|written| is_same_unit(&written.unit(), &unit))));
                 notation.unit = unit;
             }
             Unit::Several(units, cells) => {
@@ -172,8 +174,10 @@ impl Texts<'_> {
         let all = self.rows_with(|_| true);
         if limits > 0 {
             let cells = self.some(|written| written.is_limit);
-            let cell = if limits == 1 { "1 cell is a limit" } else { &format!("{limits} cells are limits") };
-            if 2 * limits > all {
+            let is_rough = cells.iter().any(|text| text.starts_with(['~', '≈']));
+            let [one, many] = if is_rough { ["a rough number", "rough numbers"] } else { ["a limit", "limits"] };
+            let cell = if limits == 1 { format!("1 cell is {one}") } else { format!("{limits} cells are {many}") };
+            if 2 * limits > all && !is_rough {
                 let message = format!("{limits} of {all} numbers are limits, so the column is a category");
                 return refused(message, cells);
             }
@@ -228,6 +232,10 @@ impl Texts<'_> {
         let has = |is: &dyn Fn(&Written<'_>, &str) -> bool| self.written().any(|(written, text, _)| is(written, text));
         let is_open = |of: char| move |written: &Written<'_>, _: &str| matches!(written.digits, Digits::Groups(mark, _) if mark == of);
         if has(&is_open(comma)) {
+            // A declared decimal comma leaves the point no other meaning.
+            if point == ',' {
+                return Some(comma.to_string());
+            }
             let is_sure =
                 |written: &Written<'_>, text: &str| matches!(written.digits, Digits::Sure(_)) && text.contains(comma);
             return has(&is_sure).then(|| comma.to_string());

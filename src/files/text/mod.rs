@@ -6,6 +6,7 @@ pub(crate) mod comma;
 pub mod csv;
 mod delimiter;
 mod dictionary;
+pub(crate) mod duration;
 pub(crate) mod encoding;
 mod format;
 mod hash;
@@ -21,8 +22,9 @@ mod rows;
 pub(crate) mod sample;
 pub(crate) mod start;
 
+pub use duration::Clock;
 pub use format::{Format, Header, Percent};
 pub(crate) use json_start::begins_json;
 pub use layout::{BadRows, ENCODINGS, Layout};
-pub use notation::{Clock, Notation};
+pub use notation::Notation;
 pub use reading::Warning;

@@ -1,7 +1,8 @@
 //! How the numbers of a column are written beyond the format of their file: with a unit, with letters for thousands and millions, as limits, with
 //! marks between groups of digits, as durations. [`super::judge`] finds the notation of a column; a model keeps that of its training rows.
 
-use super::cell::{GROUP_MARKS, is_currency, signed, without_groups};
+use super::cell::{GROUP_MARKS, is_currency, signed, without_cents, without_groups};
+use super::duration::{Clock, hours};
 use super::format::Format;
 use super::missing::trimmed_text;
 use crate::host;
@@ -24,20 +25,6 @@ pub struct Notation {
 
 record! { Notation { unit, has_factors, has_limits, group, clock } }
 
-/// What the parts of a duration mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Clock {
-    /// The cells are no durations.
-    #[default]
-    None,
-    /// `25:30` has hours and minutes.
-    Hours,
-    /// `25:30` has minutes and seconds, as other cells have all three.
-    Minutes,
-}
-
-record! { enum Clock { None, Hours, Minutes } }
-
 impl Notation {
     /// Whether it is that of the file alone.
     pub(crate) fn is_plain(&self) -> bool {
@@ -58,9 +45,15 @@ impl Notation {
                 value
             }
             Digits::Groups(..) => return None,
+            // Where points are marks between groups, the one of 12.5 is neither that nor surely a decimal mark.
+            Digits::Plain { .. } if self.has_wrong_point(text, format) => return None,
             Digits::Sure(value) | Digits::Plain { value, .. } => value,
         };
         may_be.then_some(value * factor)
+    }
+
+    fn has_wrong_point(&self, text: &str, format: &Format) -> bool {
+        self.group.as_deref() == Some(format.decimal.as_str()) && text.contains(format.decimal.as_str())
     }
 
     fn is_group(&self, mark: char) -> bool {
@@ -113,6 +106,7 @@ impl<'a> Written<'a> {
         let (inner, bare) = if outer { (false, bare) } else { signed(bare) };
         let end = end_of_digits(bare)?;
         let (body, rest) = bare.split_at(end);
+        let rest = bare.strip_prefix(body).map_or(rest, |rest| cents_behind(rest));
         let (is_above, rest) = rest.strip_prefix('+').map_or((false, rest), |rest| (true, rest));
         let tail = trimmed_text(rest);
         if !tail.is_empty() && !is_unit(tail) {
@@ -131,6 +125,13 @@ impl<'a> Written<'a> {
             is_limit: is_below || is_above,
             digits,
         })
+    }
+
+    /// Whether its number is declared to mean a missing cell.
+    pub(crate) fn is_sentinel(&self, format: &Format) -> bool {
+        match self.digits {
+            Digits::Sure(value) | Digits::Plain { value, .. } | Digits::Groups(_, value) => format.is_sentinel(value),
+        }
     }
 
     /// The unit, if no letter is a factor.
@@ -162,6 +163,14 @@ fn joined(lead: &str, tail: &str) -> String {
     format!("{lead}{space}{tail}")
 }
 
+/// What is behind the digits of a price, without the sign that it has no cents: ` €` of `371,- €`.
+fn cents_behind(rest: &str) -> &str {
+    let sign = rest.find([' ', '\u{a0}']).map_or(rest, |end| &rest[..end]);
+    // With a digit before it the sign is one of a price.
+    let is_sign = !sign.is_empty() && without_cents(&format!("0{sign}")) == "0";
+    if is_sign { &rest[sign.len()..] } else { rest }
+}
+
 /// Words that multiply, in English, German, French and Spanish.
 const FACTORS: [(&str, f64); 4] = [
     ("K k thousand Thousand Tsd Tsd. tsd", 1e3),
@@ -174,9 +183,9 @@ const FACTORS: [(&str, f64); 4] = [
 const CURRENCIES: &str = "USD EUR GBP JPY CHF CAD AUD NZD CNY INR BRL MXN SEK NOK DKK PLN CZK HUF RUB TRY ZAR KRW SGD HKD ILS THB IDR MYR PHP \
                           RON BGN UAH AED SAR EGP NGN KES ARS CLP COP PEN VND Rs Rs. R$ US$ A$ C$ NZ$ HK$ S$ kr kr. Fr. zł Kč Ft";
 
-/// Whether a text begins with a sign of a limit, and what follows it.
+/// Whether a text begins with a sign of a limit or of a rough number, and what follows it.
 fn limit(text: &str) -> (bool, &str) {
-    let rest = text.strip_prefix(['<', '>', '≤', '≥']);
+    let rest = text.strip_prefix(['<', '>', '≤', '≥', '~', '≈']);
     rest.map_or((false, text), |rest| (true, rest.strip_prefix('=').unwrap_or(rest).trim_start()))
 }
 
@@ -222,7 +231,9 @@ fn is_unit(text: &str) -> bool {
     let starts = |c: char| c.is_alphabetic() || is_currency(c) || matches!(c, '°' | '%' | '‰' | '"' | '″' | '′' | '/');
     let mut last = ' ';
     let mut is_part = |c: char| {
-        let is_power = matches!(c, '1'..='4' | '²' | '³' | '⁻' | '¹' | '^' | '-') && last != ' ';
+        // One digit alone is a power: 22 behind Q or / is a year.
+        let is_power =
+            matches!(c, '1'..='4' | '²' | '³' | '⁻' | '¹' | '^' | '-') && !matches!(last, ' ' | '0'..='9' | '/');
         let is_part = starts(c) || is_power || matches!(c, ' ' | '\u{a0}' | '.' | '·' | '*');
         last = c;
         is_part
@@ -268,39 +279,6 @@ impl Digits {
             }
         }
     }
-}
-
-/// Hours of a duration: `25:30:00`, `-1:30`, `2 days 03:00:00`, `1d 3:00`.
-pub(crate) fn hours(text: &str, clock: Clock) -> Option<f64> {
-    let (is_negative, text) = signed(trimmed_text(text));
-    let (days, time) = match text.rsplit_once([' ', ',']) {
-        Some((days, time)) => {
-            let days = days.trim_end_matches([',', ' ']);
-            let count = days.trim_end_matches(|c: char| c.is_ascii_alphabetic()).trim_end();
-            let word = days[count.len()..].trim_start();
-            if !matches!(word, "d" | "day" | "days") {
-                return None;
-            }
-            (host::parse_number(count)?, time)
-        }
-        None => (0.0, text),
-    };
-    let mut parts = time.split(':');
-    let (first, second, third) = (parts.next()?, parts.next()?, parts.next());
-    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let below_60 = |text: &str| {
-        let whole = text.split('.').next()?;
-        host::parse_number(text).filter(|value| whole.len() == 2 && is_digits(whole) && *value < 60.0)
-    };
-    let first_value = host::parse_number(first).filter(|_| is_digits(first) && first.len() <= 9)?;
-    let hours = match third {
-        Some(third) if is_digits(second) => first_value + below_60(second)? / 60.0 + below_60(third)? / 3600.0,
-        None if clock == Clock::Minutes => first_value / 60.0 + below_60(second)? / 3600.0,
-        None if is_digits(second) => first_value + below_60(second)? / 60.0,
-        _ => return None,
-    };
-    let hours = 24.0 * days + hours;
-    parts.next().is_none().then_some(if is_negative { -hours } else { hours })
 }
 
 #[cfg(test)]
@@ -362,26 +340,6 @@ mod tests {
             let got = value(&notation, text);
             let is_near = got.zip(wanted).is_some_and(|(got, wanted)| (got - wanted).abs() <= 1e-9 * wanted.abs());
             assert!(is_near || got == wanted, "{text}: {got:?}, expected {wanted:?} in {notation:?}");
-        }
-    }
-
-    #[test]
-    fn durations_are_hours() {
-        let cases = [
-            ("25:30:00", Clock::Hours, Some(25.5)),
-            ("100:15", Clock::Hours, Some(100.25)),
-            ("30:36", Clock::Minutes, Some(0.51)),
-            ("-1:30:00", Clock::Hours, Some(-1.5)),
-            ("2 days 03:00:00", Clock::Hours, Some(51.0)),
-            ("1 day, 0:00:36", Clock::Minutes, Some(24.01)),
-            ("25:60:00", Clock::Hours, None),
-            ("2024-03-01 10:00", Clock::Hours, None),
-            ("25", Clock::Hours, None),
-            ("1:2:3:4", Clock::Hours, None),
-        ];
-        for (text, clock, wanted) in cases {
-            let got = hours(text, clock);
-            assert!(got == wanted || got.zip(wanted).is_some_and(|(a, b)| (a - b).abs() < 1e-9), "{text}: {got:?}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Decides whether a column of text holds numbers, by the share of its cells that are numbers, and says which cells are not.
 
-use super::cell::{Meaning, Odd, is_code};
+use super::cell::{Meaning, Odd, is_code, without_cents};
 use super::comma;
 use super::format::Format;
 use super::judge::{currency_of, missing_cells};
@@ -234,6 +234,7 @@ impl NumberColumn {
             has_words,
             notation: Notation { unit, ..Notation::default() },
             first_text: self.first,
+            missing_word: None,
             warnings,
             is_percent: is_percent && is_numeric,
             format: Some(format).filter(|format| (!is_numeric || has_texts) && **format != Format::default()).cloned(),
@@ -266,7 +267,12 @@ impl NumberColumn {
             let missing = missing_cells((texts, some_texts), signs);
             return match () {
                 () if !missing.is_empty() => missing,
-                () if written > 0 => vec![("cells such as these are read as numbers".into(), some_written)],
+                () if written > 0 => {
+                    let is_below = |text: &String| text.starts_with('(') || text.ends_with(['-', '−', '–']);
+                    let is_below = some_written.iter().any(|text| is_below(text) && without_cents(text) == text);
+                    let sign = if is_below { ", negative in parentheses or with a minus behind" } else { "" };
+                    vec![(format!("cells such as these are read as numbers{sign}"), some_written)]
+                }
                 () if codes > 0 => {
                     let message =
                         "cells such as these are read as numbers; name the column under categorical if they are codes";

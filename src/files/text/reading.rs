@@ -23,6 +23,8 @@ pub(crate) struct Reading {
     pub notation: Notation,
     /// Row and text of the first cell that is no number, in a column that was read as numbers or nearly so.
     pub first_text: Option<(usize, String)>,
+    /// The first word of a column of texts that counts as missing, though it may be a text like others.
+    pub missing_word: Option<String>,
     /// What a person should know.
     pub warnings: Vec<Warning>,
     /// Whether all its numbers are of percent.
@@ -96,15 +98,6 @@ impl Warning {
             why.message
         );
         Self { message, ..why.clone() }
-    }
-
-    /// About a column of texts of which many are dates.
-    pub(crate) fn few_dates(column: &str, share: f64, other: &str) -> Self {
-        let percent = (100.0 * share) as i64;
-        let message = format!(
-            "{percent} % of its texts are dates, others are not, so the column is a category; the option na declares texts that mean a missing cell"
-        );
-        Self { column: column.into(), message, cells: vec![other.into()] }
     }
 }
 

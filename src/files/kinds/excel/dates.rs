@@ -100,7 +100,7 @@ fn number_format(code: &str) -> Shows {
 
 /// The number in 15 significant digits, which removes the rounding of a product: 100 · 0.07 is 7.000000000000001.
 fn in_15_digits(value: f64) -> f64 {
-    let places = 14 - value.abs().log10().floor() as i32;
+    let places = 14_i32.saturating_sub(value.abs().log10().floor() as i32);
     // Powers of ten up to 22 are exact, so that one operation rounds once.
     if !(0..=22).contains(&places) {
         return value;
