@@ -1,5 +1,6 @@
 //! The command `mero`: each subcommand parses its arguments and files, calls one module of the engine and prints the result.
 
+mod allocator;
 mod bench;
 mod completions;
 mod config;
