@@ -153,11 +153,12 @@ impl Backend for Cpu {
     fn allocate(&self, words: usize) -> Result<Memory> {
         let lines = words.div_ceil(LINE_WORDS);
         let mut block = Vec::new();
-        let refused = || Error::device(format!("cpu: cannot allocate {} MB", words / 250_000));
         let bytes = lines * size_of::<Line>();
-        if !host::claim(bytes) || block.try_reserve_exact(lines).is_err() {
+        if !host::claim(bytes) || host::trying(|| block.try_reserve_exact(lines)).is_err() {
             host::release(bytes);
-            return Err(refused());
+            let [needed, most] = [bytes as u64, host::memory_bytes()].map(host::gib);
+            let what = format!("cpu: a buffer does not fit in memory: got {needed}, expected at most {most}");
+            return Err(Error::device(what));
         }
         block.resize(lines, Line([0; 16]));
         let mut blocks = self.blocks.borrow_mut();

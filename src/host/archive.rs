@@ -9,7 +9,7 @@ use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::{RangeFile, RangeReader, Spool, gib, memory_bytes};
+use super::{RangeFile, RangeReader, Spool, has_room, reserve};
 use crate::error::{Error, Result};
 
 /// The first four bytes of an archive that is not empty.
@@ -68,9 +68,7 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
         self.check_memory(name)?;
         let file = self.member(name)?;
         let (size, mut bytes) = (file.size(), Vec::new());
-        if bytes.try_reserve_exact(size as usize).is_err() {
-            return Err(refused(&format!("does not fit in memory: unpacked it has {}", gib(size))));
-        }
+        reserve(&mut bytes, size as usize + 1, || "its unpacked bytes".into()).map_err(|what| refused(&what))?;
         // One byte more shows a member that is longer than declared.
         let read = file.take(size + 1).read_to_end(&mut bytes);
         read.map_err(|error| refused(&format!("does not unpack: {error}")))?;
@@ -82,13 +80,8 @@ impl<'a, R: Read + Seek> Archive<'a, R> {
 
     /// Errors if the member called `name` does not fit in memory.
     pub fn check_memory(&mut self, name: &str) -> Result<()> {
-        let (source, size, most) = (self.source, self.member(name)?.size(), memory_bytes());
-        if size <= most {
-            return Ok(());
-        }
-        let [size, most] = [size, most].map(gib);
-        let what = format!("does not fit in memory: unpacked it has {size}, this process may use {most}");
-        Err(refused(source, name, &what))
+        let (source, size) = (self.source, self.member(name)?.size());
+        has_room(size, || "its unpacked bytes".into()).map_err(|what| refused(source, name, &what))
     }
 
     /// The same as [`Archive::unpack`], written to a temporary file.

@@ -101,6 +101,18 @@ static PIPES: Mutex<Vec<(PathBuf, File)>> = Mutex::new(Vec::new());
 const READER_TIME: Duration = Duration::from_secs(2);
 const READER_PAUSE: Duration = Duration::from_millis(10);
 
+/// The limits of this process on its addresses and on its data, in bytes.
+#[cfg(unix)]
+pub(super) fn memory_limits() -> [Option<u64>; 2] {
+    use rustix::process::{Resource, getrlimit};
+    [Resource::As, Resource::Data].map(|resource| getrlimit(resource).current)
+}
+
+#[cfg(not(unix))]
+pub(super) fn memory_limits() -> [Option<u64>; 2] {
+    [None; 2]
+}
+
 #[cfg(unix)]
 fn is_fifo(found: &fs::Metadata) -> bool {
     std::os::unix::fs::FileTypeExt::is_fifo(&found.file_type())

@@ -1,4 +1,4 @@
-//! How much memory this process may use: what the machine has available, or less if a control group or `ulimit -v` allows less.
+//! How much memory this process may use: what the machine has available, or less if a control group, SLURM or a `ulimit` allows less.
 
 use std::fs;
 use std::path::Path;
@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sysinfo::{MemoryRefreshKind, System};
 
+use super::files::memory_limits;
 use super::slurm;
 
 /// The memory that a job may use, and what limits it.
@@ -14,31 +15,46 @@ use super::slurm;
 pub struct MemoryLimit {
     /// Bytes.
     pub bytes: u64,
-    /// The limit that binds, for a message: `available memory`, `cgroup limit`, `SLURM allocation` or `ulimit -v`.
+    /// The limit that binds, for a message: `available memory`, `cgroup limit`, `SLURM allocation`, `ulimit -v` or `ulimit -d`.
     pub by: &'static str,
 }
 
 /// The smallest limit on the memory of this process, as found by the first call: what the machine has available, what the control groups
-/// leave, four fifths of the allocation of SLURM, and what `ulimit -v` leaves.
+/// leave, four fifths of the allocation of SLURM, and what `ulimit -v` and `ulimit -d` leave.
 pub fn memory_limit() -> MemoryLimit {
     static LIMIT: OnceLock<MemoryLimit> = OnceLock::new();
-    *LIMIT.get_or_init(|| {
-        smallest([
-            ("available memory", machine()),
-            ("cgroup limit", control_group(Path::new("/"))),
-            ("SLURM allocation", slurm::memory(|name| std::env::var(name).ok())),
-            ("ulimit -v", address_space()),
-        ])
-    })
+    *LIMIT.get_or_init(|| smallest(of_the_system().into_iter().chain(of_the_process(Used::now()))))
 }
 
-/// The most memory that this process may use, see [`memory_limit`]. What needs more is refused before it is allocated: a failed allocation
-/// would end the process, and one that the system cannot keep would have it killed.
+/// The memory that this process may still take: of what the system had for it at the first call, what it has not taken since; and what its own
+/// limits leave now, less a reserve.
+pub fn memory_left() -> MemoryLimit {
+    static FIRST: OnceLock<(MemoryLimit, u64)> = OnceLock::new();
+    let used = Used::now();
+    let (limit, before) = FIRST.get_or_init(|| (smallest(of_the_system()), used.resident));
+    let taken = used.resident.saturating_sub(*before);
+    let own = of_the_process(used).map(|(by, bytes)| (by, bytes.map(|bytes| bytes.saturating_sub(RESERVE_BYTES))));
+    smallest([(limit.by, Some(limit.bytes.saturating_sub(taken)))].into_iter().chain(own))
+}
+
+/// The bytes of [`memory_left`]. What needs more is refused before it is allocated: a failed allocation would end the process, and one that the
+/// system cannot keep would have it killed.
 pub fn memory_bytes() -> u64 {
-    memory_limit().bytes
+    memory_left().bytes
 }
 
-fn smallest(limits: [(&'static str, Option<u64>); 4]) -> MemoryLimit {
+/// What limits on the address space must leave besides what is judged: stacks of threads, small allocations and gaps between them.
+const RESERVE_BYTES: u64 = 16 << 20;
+
+fn of_the_system() -> [(&'static str, Option<u64>); 3] {
+    [
+        ("available memory", machine()),
+        ("cgroup limit", control_group(Path::new("/"))),
+        ("SLURM allocation", slurm::memory(|name| std::env::var(name).ok())),
+    ]
+}
+
+fn smallest(limits: impl IntoIterator<Item = (&'static str, Option<u64>)>) -> MemoryLimit {
     let known = limits.into_iter().filter_map(|(by, bytes)| Some(MemoryLimit { bytes: bytes?, by }));
     known.min_by_key(|limit| limit.bytes).unwrap_or(MemoryLimit { bytes: UNKNOWN, by: "available memory" })
 }
@@ -46,11 +62,15 @@ fn smallest(limits: [(&'static str, Option<u64>); 4]) -> MemoryLimit {
 /// Bytes of large blocks in use.
 static CLAIMED: AtomicU64 = AtomicU64::new(0);
 
-/// Counts a block of `bytes` that is about to be allocated. False if it does not fit in memory with those before: a system that promises more than it
-/// has would end the process when the block is filled. Either way, `release` must follow.
+/// Smaller blocks are not compared with what is left, which takes longer than to allocate them.
+const LARGE_BYTES: u64 = 1 << 20;
+
+/// Counts a block of `bytes` that is about to be allocated. False if it does not fit in memory, or not with those before: a system that promises more
+/// than it has would end the process when the block is filled. Either way, `release` must follow.
 pub fn claim(bytes: usize) -> bool {
-    let before = CLAIMED.fetch_add(bytes as u64, Ordering::Relaxed);
-    before.saturating_add(bytes as u64) <= memory_bytes()
+    let bytes = bytes as u64;
+    let before = CLAIMED.fetch_add(bytes, Ordering::Relaxed);
+    before.saturating_add(bytes) <= memory_limit().bytes && (bytes < LARGE_BYTES || bytes <= memory_bytes())
 }
 
 /// Counts a block of `bytes` as freed.
@@ -122,14 +142,32 @@ impl Version {
     }
 }
 
-/// What `ulimit -v` leaves.
-fn address_space() -> Option<u64> {
-    let limits = fs::read_to_string("/proc/self/limits").ok()?;
-    let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
-    let limit = limit.split_whitespace().next()?.parse::<u64>().ok()?;
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let used = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?.split_whitespace().next()?;
-    Some(limit.saturating_sub(1024 * used.parse::<u64>().ok()?))
+/// Bytes that this process uses now; 0 where the platform does not report them.
+#[derive(Clone, Copy, Default)]
+struct Used {
+    /// Addresses, which `ulimit -v` limits.
+    addresses: u64,
+    /// Of them those that hold data, which `ulimit -d` limits.
+    data: u64,
+    /// Memory.
+    resident: u64,
+}
+
+impl Used {
+    fn now() -> Self {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let kib =
+            |name| status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok();
+        let [addresses, data, resident] = ["VmSize:", "VmData:", "VmRSS:"].map(|name| 1024 * kib(name).unwrap_or(0));
+        Self { addresses, data, resident }
+    }
+}
+
+/// What the limits on this process leave.
+fn of_the_process(used: Used) -> [(&'static str, Option<u64>); 2] {
+    let [addresses, data] = memory_limits();
+    let left = |most: Option<u64>, used| most.map(|most| most.saturating_sub(used));
+    [("ulimit -v", left(addresses, used.addresses)), ("ulimit -d", left(data, used.data))]
 }
 
 #[cfg(test)]
@@ -188,7 +226,7 @@ mod tests {
     #[test]
     fn the_smallest_limit_binds_and_is_named() {
         let limit = |available, cgroup, slurm| {
-            let limit = smallest([("available", available), ("cgroup", cgroup), ("slurm", slurm), ("ulimit", None)]);
+            let limit = smallest([("available", available), ("cgroup", cgroup), ("slurm", slurm)]);
             (limit.bytes, limit.by)
         };
         assert_eq!(limit(Some(5), Some(4), Some(3)), (3, "slurm"));

@@ -2,6 +2,7 @@
 
 #[cfg(not(target_arch = "wasm32"))]
 mod archive;
+mod budget;
 mod disjoint;
 #[cfg(not(target_arch = "wasm32"))]
 mod files;
@@ -34,6 +35,7 @@ mod web;
 
 #[cfg(not(target_arch = "wasm32"))]
 pub use archive::{ARCHIVE_MAGIC, Archive, Member, pack};
+pub use budget::{filled, has_room, is_trying, reserve, trying};
 pub use disjoint::Disjoint;
 #[cfg(not(target_arch = "wasm32"))]
 pub use files::*;
@@ -44,7 +46,7 @@ pub use fused::{fused, fused_negated};
 #[cfg(all(target_arch = "wasm32", feature = "exact-fma"))]
 pub use fused_exact::{fused, fused_negated};
 #[cfg(not(target_arch = "wasm32"))]
-pub use memory::{MemoryLimit, claim, memory_bytes, memory_limit, release};
+pub use memory::{MemoryLimit, claim, memory_bytes, memory_left, memory_limit, release};
 #[cfg(not(target_arch = "wasm32"))]
 pub use native::*;
 pub use number::{DOUBLES, Number, SINGLES, gib, number, parse_number, parse_plain};

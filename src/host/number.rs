@@ -222,6 +222,9 @@ pub const DOUBLES: [(u64, &str); 10] = [
 /// `12.3 GiB`, or MiB below one.
 pub fn gib(bytes: u64) -> String {
     let mib = bytes as f64 / f64::from(1 << 20);
+    if mib < 1.0 {
+        return format!("{} KiB", bytes.div_ceil(1024));
+    }
     if mib < 1024.0 { format!("{mib:.0} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use super::files::{file_bytes, reason};
-use super::{gib, memory_bytes};
+use super::reserve;
 use crate::error::{Error, Result};
 
 /// The bytes that are read before `check` judges what they begin.
@@ -19,7 +19,8 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
 /// The same if `check` accepts the bytes: it gets the first 64 KiB, and more each time that twice as many are read. Its error is the message
 /// after the path.
 ///
-/// Errors if the file has more bytes than there is memory, before it is read. A pipe or a device may never end: it is read up to half of that.
+/// Errors if the file has more bytes than there is memory, before it is read. A pipe or a device may never end: it is read up to half of that, since a
+/// vector that grows needs its old and its new place at once.
 pub fn read_checked(path: &Path, check: impl Fn(&[u8]) -> std::result::Result<(), String>) -> Result<Vec<u8>> {
     let name = path.display().to_string();
     let unreadable = |e: io::Error| Error::new(format!("{name}: cannot be read: {}", reason(&e)));
@@ -72,23 +73,16 @@ fn read_from(
 ) -> Result<Vec<u8>> {
     let refused = |what: String| Error::new(format!("{name}: {what}"));
     let unreadable = |e: io::Error| refused(format!("cannot be read: {}", reason(&e)));
-    let most = memory_bytes();
     let mut bytes = Vec::new();
     from.by_ref().take(START_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
     check(&bytes).map_err(refused)?;
-    if size > most {
-        return Err(refused(format!(
-            "has {}, more than the {} of memory that this process may use",
-            gib(size),
-            gib(most)
-        )));
-    }
-    bytes.try_reserve_exact((size as usize).saturating_sub(bytes.len())).map_err(|_| refused(no_memory(size)))?;
-    // A growing vector needs its old and its new place at once.
-    let most = if size > 0 { most } else { most / 2 };
-    while (bytes.len() as u64) < most {
+    // One byte more, so that the end is found in place.
+    let more = (size as usize + 1).saturating_sub(bytes.len());
+    reserve(&mut bytes, more, || "its bytes".into()).map_err(refused)?;
+    loop {
         if bytes.capacity() == bytes.len() {
-            bytes.try_reserve(bytes.len()).map_err(|_| refused(no_memory(2 * bytes.len() as u64)))?;
+            let more = bytes.len();
+            reserve(&mut bytes, more, || "its bytes".into()).map_err(refused)?;
         }
         let part = (bytes.capacity() - bytes.len()) as u64;
         if from.by_ref().take(part).read_to_end(&mut bytes).map_err(unreadable)? == 0 {
@@ -96,9 +90,4 @@ fn read_from(
         }
         check(&bytes).map_err(refused)?;
     }
-    Err(refused(format!("does not end within {}, the most that this process may read", gib(most))))
-}
-
-fn no_memory(size: u64) -> String {
-    format!("does not fit in memory: {} cannot be allocated", gib(size))
 }

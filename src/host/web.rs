@@ -12,9 +12,22 @@ use wasm_bindgen_futures::JsFuture;
 use super::sharing;
 use crate::error::{Error, Result};
 
+/// A limit on memory, see the native twin.
+pub struct MemoryLimit {
+    /// Bytes.
+    pub bytes: u64,
+    /// What limits them.
+    pub by: &'static str,
+}
+
 /// The most memory there can be: addresses have 32 bits.
+pub const fn memory_left() -> MemoryLimit {
+    MemoryLimit { bytes: 4 << 30, by: "32-bit addresses" }
+}
+
+/// Its bytes.
 pub const fn memory_bytes() -> u64 {
-    4 << 30
+    memory_left().bytes
 }
 
 /// Nothing to count: allocations fail at the limit. See the native twin.

@@ -56,6 +56,7 @@ impl Model {
         let has_poles = self.spec.head().is_some();
         let (rows, gaps) = preparation.known_rows(table, has_poles)?;
         let Examples { x, y: targets } = Examples::encode(preparation, table, &rows, &self.loss)?;
+        check_memory(table, rows.len(), self.spec.outputs()?)?;
         let start = host::now_ms();
         let outputs = self.outputs(device, &x).await?;
         let seconds = (host::now_ms() - start) / 1e3;
@@ -71,6 +72,13 @@ impl Model {
         let baseline = Metrics::baseline(&preparation.target, &self.loss, &targets);
         Ok(Evaluation { rows, gaps, x, outputs, targets, seconds, metrics, baseline })
     }
+}
+
+/// Errors if the outputs of so many rows do not fit in memory, with what metrics sort: for each its value and two numbers.
+fn check_memory(table: &Table, rows: usize, outputs: usize) -> Result<()> {
+    let bytes = (rows * outputs) as u64 * (4 + 3 * 8);
+    let said = host::has_room(bytes, || format!("outputs and metrics of {rows} rows"));
+    said.map_err(|what| Error::new(format!("{}: {what}; use fewer rows", table.source())))
 }
 
 #[cfg(test)]

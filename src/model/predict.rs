@@ -6,6 +6,7 @@ use super::trained::Model;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::files::Table;
+use crate::host::has_room;
 use crate::kernels::mlp::Precision;
 use crate::kernels::strict::Decoded;
 use crate::math::largest;
@@ -72,8 +73,9 @@ impl Model {
     ) -> Result<Noted> {
         let preparation = self.preparation()?;
         let Encoded { x, notes } = preparation.encode_noting(table, &table.every_row(), options.unknown)?;
-        let (mut predictions, mut probabilities) = self.predict_encoded(by, &x, options).await?;
         let classes = preparation.target.levels().len();
+        self.check_memory(table, classes)?;
+        let (mut predictions, mut probabilities) = self.predict_encoded(by, &x, options).await?;
         for note in notes.iter().filter(|note| matches!(note.kind, NoteKind::Unusable(_))) {
             predictions[note.row] = Prediction::None;
             probabilities[note.row * classes..][..classes].fill(f64::NAN);
@@ -129,6 +131,14 @@ impl Model {
         };
         let predictions = outputs.chunks_exact(width).map(prediction).collect();
         Ok((predictions, probabilities))
+    }
+
+    /// Errors if the outputs, the predictions and the probabilities of so many rows do not fit in memory.
+    fn check_memory(&self, table: &Table, classes: usize) -> Result<()> {
+        let (rows, outputs) = (table.rows() as u64, self.spec.outputs()?);
+        let each = 4 * outputs + 8 * classes + size_of::<Prediction>();
+        let said = has_room(rows.saturating_mul(each as u64), || format!("predictions of {rows} rows"));
+        said.map_err(|what| Error::new(format!("{}: {what}; use fewer rows", table.source())))
     }
 
     /// The probability of every class for every row of a table, [rows, classes]; NaN in rows without a prediction. Errors if the target

@@ -5,7 +5,7 @@ use super::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::files::tensors::{self, Array, CHECKSUM, Data, NO_CHECKSUM, Tensors};
-use crate::host::{memory_bytes, number};
+use crate::host::{has_room, number};
 use crate::json::{Json, Record};
 use crate::loss::Loss;
 use crate::nn::{Layout, Spec};
@@ -154,10 +154,8 @@ impl Model {
             }
         }
         let layout = Layout::of(&header.spec);
-        let most = memory_bytes() / BYTES_EACH;
-        if layout.total as u64 > most {
-            return Err(err(format!("its parameters are {} words, of which {most} at most are read", layout.total)));
-        }
+        let needed = (layout.total as u64).saturating_mul(BYTES_EACH);
+        has_room(needed, || format!("its {} parameters", layout.total)).map_err(err)?;
         // Every tensor is found in the file before anything of the size that the header claims is allocated.
         let mut tensors = Vec::new();
         for parameter in &layout.parameters {

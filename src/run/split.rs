@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::files::{Column, Table, Warning};
+use crate::host::has_room;
 use crate::loss::Loss;
 use crate::math::split_order;
 use crate::model::Examples;
@@ -76,6 +77,7 @@ impl SplitTable {
     /// Encodes the rows for a model and its settings.
     pub fn run(self, table: &Table, spec: Spec, settings: TrainerConfig) -> Result<Run> {
         let Self { split, preparation, reason, gaps, warnings } = self;
+        check_memory(table, &split, preparation.inputs())?;
         let examples = |rows: &[u32]| Examples::encode(&preparation, table, rows, &settings.loss);
         let data = Data {
             inputs: preparation.inputs(),
@@ -90,6 +92,14 @@ impl SplitTable {
         };
         Ok(Run { data, spec, settings, preparation, reason, gaps, warnings, split })
     }
+}
+
+/// Errors if the encoded rows of all parts do not fit in memory, before the first is encoded.
+fn check_memory(table: &Table, split: &Split, inputs: usize) -> Result<()> {
+    let rows = [&split.train, &split.validation, &split.test].map(|part| part.len() as u64).iter().sum::<u64>();
+    let bytes = rows.saturating_mul(size_of::<f32>() as u64 * (inputs as u64 + 1));
+    let said = has_room(bytes, || format!("{rows} rows of {inputs} inputs"));
+    said.map_err(|what| Error::new(format!("{}: {what}; use fewer rows or columns", table.source())))
 }
 
 /// Fewer training rows show nothing: two of them lie on a line, whatever they are.

@@ -95,7 +95,9 @@ impl Preparation {
     /// The same; a text among numbers cannot be used, or counts as missing.
     fn encode_cells(&self, table: &Table, rows: &[u32], unknown: Unknown, has_texts: bool) -> Result<Encoded> {
         let inputs = self.inputs();
-        let mut encoded = Encoded { x: vec![0.0; rows.len() * inputs], notes: Vec::new() };
+        let what = || format!("{} rows of {inputs} inputs", rows.len());
+        let x = host::filled(0.0, rows.len() * inputs, what).map_err(|what| too_large(table, &what))?;
+        let mut encoded = Encoded { x, notes: Vec::new() };
         let mut at = 0;
         for (j, feature) in self.features.iter().enumerate() {
             let column = find(table, feature.name())?;
@@ -197,9 +199,9 @@ impl<'a> Noticed<'a> {
                 Ok(value) => {
                     number.write(value, inputs);
                     if value.is_nan() && !number.has_gaps {
-                        self.note(at, NoteKind::Filled);
+                        self.note(at, NoteKind::Filled)?;
                     } else if is_outside(number, value) {
-                        self.note(at, NoteKind::Outside);
+                        self.note(at, NoteKind::Outside)?;
                     }
                 }
                 Err(why) => self.unusable(at, why)?,
@@ -218,7 +220,7 @@ impl<'a> Noticed<'a> {
                 (Match::Missing, Some(level)) => {
                     category.write(*level, inputs);
                     if !category.has_gaps() {
-                        self.note(at, NoteKind::Filled);
+                        self.note(at, NoteKind::Filled)?;
                     }
                 }
                 (Match::Missing, None) => self.unusable(at, MISSING.into())?,
@@ -241,8 +243,8 @@ impl<'a> Noticed<'a> {
             } else {
                 date.write(moment, inputs);
                 match moment {
-                    Some(moment) if is_outside(elapsed, moment.universal) => self.note(at, NoteKind::Outside),
-                    None if !elapsed.has_gaps => self.note(at, NoteKind::Filled),
+                    Some(moment) if is_outside(elapsed, moment.universal) => self.note(at, NoteKind::Outside)?,
+                    None if !elapsed.has_gaps => self.note(at, NoteKind::Filled)?,
                     _ => {}
                 }
             }
@@ -254,8 +256,7 @@ impl<'a> Noticed<'a> {
         let row = self.rows[at] as usize;
         if self.unknown == Unknown::Other {
             let text = self.column.as_category().text(row).unwrap_or_default().into_owned();
-            self.note(at, NoteKind::Unseen(text));
-            return Ok(());
+            return self.note(at, NoteKind::Unseen(text));
         }
         self.unusable(at, super::levels::unknown(self.column, row, levels))
     }
@@ -265,12 +266,17 @@ impl<'a> Noticed<'a> {
         if self.unknown == Unknown::Refuse {
             return Err(self.table.at(self.rows[at] as usize, &self.column.name, &why));
         }
-        self.note(at, NoteKind::Unusable(why));
-        Ok(())
+        self.note(at, NoteKind::Unusable(why))
     }
 
-    fn note(&mut self, row: usize, kind: NoteKind) {
+    fn note(&mut self, row: usize, kind: NoteKind) -> Result<()> {
+        if self.notes.len() == self.notes.capacity() {
+            let more = self.notes.len().max(64);
+            let reserved = host::reserve(self.notes, more, || format!("notes on {more} more cells"));
+            reserved.map_err(|what| too_large(self.table, &what))?;
+        }
         self.notes.push(Note { row, feature: self.feature, kind });
+        Ok(())
     }
 
     /// The numbers of the column, or its texts if most of them are no numbers or if they are not written as those of the training rows.
@@ -315,6 +321,11 @@ impl<'a> Noticed<'a> {
             }
         }
     }
+}
+
+/// The error of a table whose rows do not fit in memory.
+fn too_large(table: &Table, what: &str) -> Error {
+    Error::new(format!("{}: {what}; use fewer rows or columns", table.source()))
 }
 
 /// The number if the feature can use it, a missing one (NaN) if it can be filled in.

@@ -1,8 +1,10 @@
 //! Checks whether a model fits in memory before anything is allocated: a failed allocation would abort the program.
 
+use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::host::memory_bytes;
+use crate::host::{has_room, memory_bytes};
 use crate::nn::Layout;
+use crate::train::data::Data;
 
 /// Bytes per parameter of a run, 32 words: the parameter, its best value, moments and gradients, on the device and during uploads, and
 /// the copies that a checkpoint is written from.
@@ -11,6 +13,18 @@ const BYTES_EACH: f64 = 128.0;
 /// Errors if the parameters of a model need more memory than there is.
 pub(crate) fn check(layout: &Layout) -> Result<()> {
     check_within(layout, memory_bytes() as f64)
+}
+
+/// Errors if the training and the validation rows do not fit in memory once more, where a device computes in that of the host.
+pub(crate) fn check_rows(device: &Device, data: &Data) -> Result<()> {
+    if !device.info().runs_cpu_path() {
+        return Ok(());
+    }
+    let words: usize = [&data.train, &data.validation].map(|part| part.x.len() + part.y.len()).iter().sum();
+    let rows = data.train.rows(data.targets) + data.validation.rows(data.targets);
+    let what = || format!("{rows} rows of {} inputs on the {}", data.inputs, device.info().device);
+    has_room(size_of::<f32>() as u64 * words as u64, what)
+        .map_err(|what| Error::new(format!("train: {what}; use fewer rows or columns")))
 }
 
 fn check_within(layout: &Layout, most: f64) -> Result<()> {

@@ -55,6 +55,7 @@ impl Trainer {
         data: Data,
         parameters: &[f32],
     ) -> Result<Self> {
+        memory::check_rows(device, &data)?;
         let rows = data.train.rows(data.targets);
         // A loss of the model's own is a mean unless steps are accumulated.
         let is_mean = network.has_own_loss() && settings.accumulate == 1;

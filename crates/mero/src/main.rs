@@ -1,5 +1,6 @@
 //! The command `mero`: each subcommand parses its arguments and files, calls one module of the engine and prints the result.
 
+mod allocator;
 mod bench;
 mod completions;
 mod config;
@@ -40,6 +41,7 @@ pub(crate) use failure::{Answer, Failure};
 use line::Line;
 use meromorph::internal::host;
 use terminal::printable::shortened;
+use terminal::spelled::spelled;
 use terminal::{color, console, progress};
 
 /// Trains and runs models, on any GPU and on plain CPUs
@@ -147,7 +149,7 @@ fn main() -> ExitCode {
     let prefix =
         if matches!(failure, Failure::Parse(_)) || name.is_empty() { String::new() } else { format!("{name}: ") };
     let (message, code, kind) = failure.report();
-    let message = shortened(&message);
+    let message = spelled(&shortened(&message));
     // Some messages already start with the command's name.
     let message = message.strip_prefix(&prefix).unwrap_or(&message);
     if is_json {

@@ -18,12 +18,13 @@ use crate::terminal::progress::Progress;
 use crate::{Answer, Failure};
 pub(super) use args::Args;
 use columns::{Columns, beside};
-use meromorph::files::{Table, csv};
+use meromorph::files::{Table, TableBytes, csv};
+use meromorph::internal::host;
 use meromorph::model::{Follow, Model, PredictOptions, Prediction};
 use meromorph::scm::strict::{self, Range};
 use meromorph::table::{Note, Target};
 use meromorph::train::Precision;
-use meromorph::{Device, Result};
+use meromorph::{Device, Error, Result};
 use notes::{note_texts, summary};
 
 pub(super) fn run(args: &Args) -> Answer {
@@ -48,6 +49,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let progress = Progress::of(table.rows() as u64, "predicting");
     let (predictions, notes) = args.predict(&model, &device, &table, &progress)?;
     let names: Vec<&str> = model.preparation()?.names().collect();
+    check_memory(&table, bytes.as_ref().filter(|_| args.with_inputs))?;
     let mut columns = Columns::of(&model, &predictions);
     args.fill(&mut columns, (&model, &device), &table, &predictions)?;
     let bottom = if args.valid.is_empty() { "no value: at a pole" } else { "no value: at a pole, or not valid" };
@@ -69,6 +71,15 @@ pub(super) fn run(args: &Args) -> Answer {
         console::complain(&format!("mero predict: {summary}"));
     }
     Ok(())
+}
+
+/// Errors if the columns and their text do not fit in memory. The text of the inputs is written anew, and grows by doubling.
+fn check_memory(table: &Table, bytes: Option<&TableBytes>) -> Answer {
+    const BYTES_OF_ROW: u64 = 160;
+    let inputs = bytes.map_or(0, |read| 3 * read.bytes.len() as u64);
+    let rows = table.rows() as u64;
+    let said = host::has_room(rows * BYTES_OF_ROW + inputs, || format!("the text of {rows} predictions"));
+    said.map_err(|what| Error::new(format!("{}: {what}; use fewer rows", table.source())).into())
 }
 
 /// Refuses the name of an array: predictions have columns of text and would lose them.

@@ -6,3 +6,4 @@ pub(crate) mod interrupt;
 pub(crate) mod printable;
 pub(crate) mod progress;
 pub(crate) mod shell;
+pub(crate) mod spelled;

@@ -129,7 +129,7 @@ impl Grid {
     /// The table. Errors if it does not fit in memory: rows without most cells can be small in a file.
     pub(crate) fn table(self, source: &str, format: &Format) -> Result<Table> {
         let cells = self.rows as u64 * self.columns.len() as u64;
-        has_memory(cells, self.texts.bytes()).map_err(|what| Error::new(format!("{source}: {what}")))?;
+        has_memory(cells, 0).map_err(|what| Error::new(format!("{source}: {what}")))?;
         let column = |GridColumn { name, mut codes, unread }: GridColumn| {
             if let Some(why) = unread {
                 return Ok(Column::unread(&name, self.rows, Unread { why, is_error: false }));

@@ -1,21 +1,14 @@
 //! Whether a table fits in memory, before it is read.
 
-use crate::host::{gib, memory_bytes};
+use crate::host::has_room;
 
-/// Bytes per cell of a table: its number, and its value when the row is encoded.
+/// Bytes per cell of a table: its number, and its text or its value when the row is encoded.
 const BYTES_OF_CELL: u64 = 16;
 
-/// Errors if `cells` and `bytes` of a file do not fit in memory together.
+/// Errors if `cells`, and `bytes` of texts besides, do not fit in memory. What is in memory already, such as the bytes of the file, is not to be counted.
 pub(crate) fn has_memory(cells: u64, bytes: u64) -> Result<(), String> {
     let needed = cells.saturating_mul(BYTES_OF_CELL).saturating_add(bytes);
-    let most = memory_bytes();
-    if needed <= most {
-        return Ok(());
-    }
-    let [needed, most] = [needed, most].map(gib);
-    Err(format!(
-        "does not fit in memory: more than {cells} cells take {needed}, this process may use {most}; use fewer rows or columns"
-    ))
+    has_room(needed, || format!("more than {cells} cells")).map_err(|what| format!("{what}; use fewer rows or columns"))
 }
 
 #[cfg(test)]

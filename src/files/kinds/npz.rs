@@ -41,8 +41,6 @@ const OTHERS: [(&str, &str); 3] = [
 /// array is used, 1-D as a column of its name, 2-D as columns `name_0`, `name_1`, …; all must have as many rows.
 fn read(bytes: &[u8], source: &str, _format: &Format) -> Result<Table> {
     let mut archive = Archive::open(bytes, source)?;
-    // Numbers of the arrays so far, which all stay in memory.
-    let mut unpacked = 0;
     let mut columns = Vec::new();
     for member in members(&archive.names()?, source)? {
         let place = format!("{source}: {}", member.file);
@@ -50,8 +48,7 @@ fn read(bytes: &[u8], source: &str, _format: &Format) -> Result<Table> {
         check_header(&mut archive, &member.file, &place)?;
         let bytes = archive.unpack(&member.file)?;
         let array = Array::parse(&bytes, &place)?;
-        unpacked += array.numbers();
-        has_memory(unpacked, bytes.len() as u64).map_err(|what| Error::new(format!("{source}: {what}")))?;
+        has_memory(array.numbers(), 0).map_err(|what| Error::new(format!("{source}: {what}")))?;
         let width = array.layout.shape.get(1).copied().unwrap_or(1);
         columns.extend(array.columns(&place, |j| member.column(j, width))?);
     }

@@ -89,14 +89,15 @@ fn read_text(text: &[u8], source: &str, format: &Format) -> Result<Table> {
     let (numbers, bad) = numbers_of(&parts, &rows, format)?;
     let columns: Vec<Column> =
         names.into_iter().zip(numbers).map(|(name, numbers)| numbers.into_column(name, format)).collect();
-    let columns = match host::in_threads(&parts, |part| read_texts(part.clone(), &columns, format)) {
-        all if all.iter().all(|(_, wrong)| wrong.iter().all(Option::is_none)) => {
-            with_texts(columns, all.into_iter().map(|(texts, _)| texts), format)
-        }
-        _ => {
-            let (texts, wrong) = read_texts(rows, &columns, format);
-            with_unread(with_texts(columns, std::iter::once(texts), format), &wrong)
-        }
+    let too_large = |what| Error::new(format!("{source}: {what}"));
+    let texts = host::in_threads(&parts, |part| read_texts(part.clone(), &columns, format, parts.len()));
+    let texts: Vec<PartTexts> = texts.into_iter().collect::<Refused<_>>().map_err(too_large)?;
+    let columns = if texts.iter().all(|(_, wrong)| wrong.iter().all(Option::is_none)) {
+        with_texts(columns, texts.into_iter().map(|(texts, _)| texts), format).map_err(too_large)?
+    } else {
+        drop(texts);
+        let (texts, wrong) = read_texts(rows, &columns, format, 1).map_err(too_large)?;
+        with_unread(with_texts(columns, std::iter::once(texts), format).map_err(too_large)?, &wrong)
     };
     Ok(Table::new(source, columns)?.noting(notes).noting(bad.notes()))
 }
@@ -188,11 +189,17 @@ fn read_numbers(mut rows: Rows<'_>, format: &Format) -> Result<(Vec<NumberColumn
     Ok((columns, rows.into_bad()))
 }
 
-/// Second pass, over the columns of text, and of numbers that are written like codes: their texts, and for each column the first row that is not
-/// UTF-8.
-fn read_texts(mut rows: Rows<'_>, columns: &[Column], format: &Format) -> (Vec<Dictionary>, Vec<Option<usize>>) {
+/// A value, or why it does not fit in memory.
+type Refused<T> = std::result::Result<T, String>;
+
+/// The texts of each column of texts, and for each column the first row that is not UTF-8.
+type PartTexts = (Vec<Dictionary>, Vec<Option<usize>>);
+
+/// Second pass, over the columns of text, and of numbers that are written like codes, of one of so many parts. Errors if the texts do not
+/// fit in memory.
+fn read_texts(mut rows: Rows<'_>, columns: &[Column], format: &Format, parts: usize) -> Refused<PartTexts> {
     let texts: Vec<usize> = (0..columns.len()).filter(|&j| columns[j].needs_texts()).collect();
-    let mut dictionaries: Vec<_> = texts.iter().map(|_| Dictionary::default()).collect();
+    let mut dictionaries: Vec<_> = texts.iter().map(|_| Dictionary::of_part(parts)).collect();
     let mut wrong = vec![None; columns.len()];
     let (mut cells, mut row) = (Vec::new(), 0);
     // The first pass has found every row.
@@ -203,10 +210,10 @@ fn read_texts(mut rows: Rows<'_>, columns: &[Column], format: &Format) -> (Vec<D
                 wrong[j].get_or_insert(row);
                 ""
             });
-            dictionary.add(text, &columns[j], format);
+            dictionary.add(text, &columns[j], format)?;
         }
     }
-    (dictionaries, wrong)
+    Ok((dictionaries, wrong))
 }
 
 /// The columns, where those with a cell that is not UTF-8 are not read. Without another encoding they would be lost, so using them is an error.
@@ -221,7 +228,6 @@ fn with_unread(columns: Vec<Column>, wrong: &[Option<usize>]) -> Vec<Column> {
     columns.into_iter().zip(wrong).map(column).collect()
 }
 
-/// The columns with the texts of all parts, in their order.
 /// Sets the texts of a column, and the word that counts as missing among them.
 fn set_texts(column: &mut Column, mut dictionary: Dictionary, format: &Format) {
     let word = dictionary.word.take();
@@ -231,18 +237,23 @@ fn set_texts(column: &mut Column, mut dictionary: Dictionary, format: &Format) {
     }
 }
 
-fn with_texts(mut columns: Vec<Column>, parts: impl Iterator<Item = Vec<Dictionary>>, format: &Format) -> Vec<Column> {
+/// The columns with the texts of all parts, in their order. Errors as [`read_texts`].
+fn with_texts(
+    mut columns: Vec<Column>,
+    parts: impl Iterator<Item = Vec<Dictionary>>,
+    format: &Format,
+) -> Refused<Vec<Column>> {
     let mut all: Vec<Dictionary> = Vec::new();
     for part in parts {
         if all.is_empty() {
             all = part;
             continue;
         }
-        all.iter_mut().zip(part).for_each(|(dictionary, more)| dictionary.append(more));
+        all.iter_mut().zip(part).try_for_each(|(dictionary, more)| dictionary.append(more))?;
     }
     let texts = columns.iter_mut().filter(|column| column.needs_texts());
     texts.zip(all).for_each(|(column, dictionary)| set_texts(column, dictionary, format));
-    columns
+    Ok(columns)
 }
 
 /// A column of cells that a reader has as texts, by the rules of delimited text. Errors if one is not UTF-8, with its row and column.
@@ -266,7 +277,7 @@ pub fn column_of<'a>(
                 let row = row + 1;
                 return Err(Error::new(format!("{source}: row {row}, column \"{name}\": {NOT_UTF8}")));
             };
-            dictionary.add(text, &column, format);
+            dictionary.add(text, &column, format).map_err(|what| Error::new(format!("{source}: {what}")))?;
         }
         set_texts(&mut column, dictionary, format);
     }

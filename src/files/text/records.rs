@@ -123,6 +123,11 @@ impl<'a> Records<'a> {
         Self::new(&self.rest()[start..end], self.rules, self.source)
     }
 
+    /// Skips bytes of a line.
+    pub(crate) fn skip_bytes(&mut self, bytes: usize) {
+        self.at += bytes;
+    }
+
     /// The byte between cells.
     pub(crate) fn delimiter(&self) -> u8 {
         self.rules.delimiter

@@ -3,7 +3,7 @@
 use super::cell::Meaning;
 use super::delimiter::{is_spaced, sniff_delimiter};
 use super::format::{Format, Header, SPACES};
-use super::hash::{Hash, hash};
+use super::hash::{Hash, hash, mark};
 use super::missing::trimmed;
 use super::reading::Warning;
 use super::records::{RawCell, Records, Rules};
@@ -105,6 +105,15 @@ fn ruled<'a>(text: &'a [u8], source: &'a str, format: &'a Format, notes: &mut Ve
             Hash::Names { lines } => {
                 notes.push(hash_note(lines, true));
                 skip_hashes(&mut records, lines);
+            }
+            Hash::Header { lines, is_everywhere } => {
+                notes.push(if lines > 0 { hash_note(lines, true) } else { header_note() });
+                if is_everywhere {
+                    records = records.ruled(Rules { comment: Some(b"#"), ..records.rules() });
+                }
+                skip_hashes(&mut records, lines);
+                records.skip_to_line();
+                records.skip_bytes(mark(records.rest()));
             }
         }
     }
@@ -257,6 +266,12 @@ fn hash_note(lines: usize, has_names: bool) -> Warning {
     Warning::of_table(format!(
         "{what} with # and are taken as comments, which are left out{names}; skip or no header declares another start"
     ))
+}
+
+fn header_note() -> Warning {
+    Warning::of_table(
+        "the first line begins with # and holds the names of the columns; skip or no header declares another start",
+    )
 }
 
 #[cfg(test)]

@@ -78,6 +78,38 @@ fn a_first_line_with_a_hash_may_hold_the_names() {
 }
 
 #[test]
+fn names_behind_a_hash_as_numpy_writes_them_are_names() {
+    let plain = Format::default();
+    let rows = "1.0e+00 2.0e+00 3.0e+00\n4.0e+00 5.0e+00 6.0e+00\n7.0e+00 8.0e+00 9.0e+00\n";
+    let wanted = "a b c: 1 2 3, 4 5 6, 7 8 9";
+    for text in [
+        format!("# a b c\n{rows}"),
+        format!("# made by numpy\n# seed 5\n# a b c\n{rows}# end of it\n"),
+        format!("#  a   b c \r\n{}", rows.replace('\n', "\r\n")),
+        format!("# a,b,c\n{}", rows.replace(' ', ",")),
+        format!("# a, b, c\n{}", rows.replace(' ', ",")),
+        format!("# a\tb\tc\n{}", rows.replace(' ', "\t")),
+        format!("# by tool\n\n# \"a\";b;c\n{}", rows.replace(' ', ";")),
+    ] {
+        assert_eq!(shown(&text, &plain), wanted, "{text:?}");
+        assert_eq!(notes(&text).len(), 1 + usize::from(text.contains("e+00 ")), "{text:?}");
+    }
+    let said =
+        "the first line begins with # and holds the names of the columns; skip or no header declares another start";
+    assert_eq!(notes("# a,b\n1,2\n3,4\n"), [said]);
+    // Two words are not three names, a number is no name, and two columns have two names.
+    for line in ["# two words", "# a b 3", "# a a b", "#"] {
+        assert_eq!(shown(&format!("{line}\n{rows}"), &plain), "c0 c1 c2: 1 2 3, 4 5 6, 7 8 9", "{line}");
+    }
+    let spaces = set(|format| format.delimiter = Some("spaces".into()));
+    assert_eq!(shown(&format!("# a b c\n{rows}"), &spaces), wanted);
+    let commented = set(|format| format.layout.comment = Some("#".into()));
+    assert_eq!(shown(&format!("# a b c\n{rows}"), &commented), "c0 c1 c2: 1 2 3, 4 5 6, 7 8 9");
+    let beside = append(b"# a,b\n1,2\n3,4\n", "a.csv", &plain, &[("p", Values::F64(&[0.5, 1.5]))]).unwrap();
+    assert_eq!(String::from_utf8(beside).unwrap(), "a,b,p\n1,2,0.5\n3,4,1.5\n");
+}
+
+#[test]
 fn tables_that_are_clear_are_read_as_before() {
     let plain = Format::default();
     for text in

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::color;
 use super::printable::{json_printable, printable};
 use super::progress::{Progress, is_wanted};
+use super::spelled::spelled;
 use meromorph::internal::host;
 use meromorph::report::{figure, scaled_count};
 use meromorph::train::{EpochReport, Event, Trainer};
@@ -40,7 +41,7 @@ pub(crate) fn say_data(text: &[u8]) {
 
 /// Writes a line to standard error. If that fails there is nowhere to report it.
 pub(crate) fn complain(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", printable(line));
+    let _ = writeln!(io::stderr().lock(), "{}", printable(&spelled(line)));
 }
 
 /// Writes the error that ends a command to standard error.

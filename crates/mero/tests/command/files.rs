@@ -212,9 +212,12 @@ fn what_memory_cannot_hold_is_refused_before_it_is_allocated() {
         ("$mero train bomb.csv.gz --target c0", "train: bomb.csv.gz: does not "),
         (
             "$mero train bomb.npz --target y",
-            "train: bomb.npz: member y.npy does not fit in memory: unpacked it has 2.9 GiB, this process may use ",
+            "train: bomb.npz: member y.npy does not fit in memory: its unpacked bytes take 2.9 GiB, expected at most ",
         ),
-        ("$mero train sparse --target y", "train: sparse: has 16.0 GiB, more than the "),
+        (
+            "$mero train sparse --target y",
+            "train: sparse: does not fit in memory: its bytes take 16.0 GiB, expected at most ",
+        ),
         ("yes 1,2 | $mero train - --target c0", "train: standard input: does not "),
         (
             "$mero train good.csv --target y --device cpu --threads 1 --bins 0 --hidden 20000,20000",

@@ -73,7 +73,7 @@ fn bad_tables_give_exact_messages() {
         (
             "a,y\n1,2\n3\n",
             "--target y",
-            "train: bad.csv: row 2 (line 3): got 1 cells, expected 2; is it a line of text below the table? bad_rows skip leaves such rows out",
+            "train: bad.csv: row 2 (line 3): got 1 cells, expected 2; is it a line of text below the table? --bad-rows skip leaves such rows out",
             1,
         ),
         (

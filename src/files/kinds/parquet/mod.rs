@@ -29,7 +29,7 @@ pub(crate) static KIND: Kind = Kind {
 fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
     let footer = schema::Footer::read(bytes, source)?;
     let cells = (footer.rows as u64).saturating_mul(footer.entries.len() as u64);
-    has_memory(cells, bytes.len() as u64).map_err(|what| Error::new(format!("{source}: {what}")))?;
+    has_memory(cells, 0).map_err(|what| Error::new(format!("{source}: {what}")))?;
     let column = |entry: &Entry| match entry {
         Entry::Field(field) => column::read(bytes, &footer, field, source, format),
         Entry::Unread(name, why) => Ok(Column::unread(name, footer.rows, Unread { why: why.clone(), is_error: false })),

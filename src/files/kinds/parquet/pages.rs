@@ -4,7 +4,7 @@ use super::encoding::{self, Values};
 use super::schema::{Chunk, Field, Physical};
 use super::thrift::{self, Value};
 use crate::files::kinds::compressed;
-use crate::host::{gib, memory_bytes};
+use crate::host::{has_room, memory_bytes};
 
 /// Why a page cannot be read.
 #[derive(Debug, PartialEq)]
@@ -180,10 +180,7 @@ impl<'a> Pages<'a> {
 
     /// The bytes of a page. Their number is checked before they are allocated.
     fn unpack(&self, packed: &[u8], size: usize) -> Refused<Vec<u8>> {
-        let most = memory_bytes();
-        if size as u64 > most {
-            return Err(format!("does not fit in memory: a page has {}", gib(size as u64)).into());
-        }
+        has_room(size as u64, || "the bytes of a page".into())?;
         let unpacked = match self.codec {
             0 => (packed.len() == size).then(|| packed.to_vec()),
             1 => snappy(packed, size),

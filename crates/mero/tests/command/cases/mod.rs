@@ -2,6 +2,8 @@
 
 mod cells;
 mod faces;
+#[cfg(target_os = "linux")]
+mod memory;
 mod outputs;
 mod structure;
 mod targets;

@@ -21,13 +21,13 @@ fn worked() -> Folder {
 const DECAY: &str = "fit decay.csv --model a*exp(-b*t)+c --y y --quiet";
 
 /// A line of a shell in the folder, with the binary as `$mero`.
-fn shell(folder: &Folder, line: &str) -> Output {
+pub(super) fn shell(folder: &Folder, line: &str) -> Output {
     let mut command = Command::new("bash");
     command.args(["-c", line]).env("mero", env!("CARGO_BIN_EXE_mero")).current_dir(folder.path(""));
     command.stdin(Stdio::null()).output().expect("a shell")
 }
 
-fn said(output: &Output) -> String {
+pub(super) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
