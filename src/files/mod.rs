@@ -8,6 +8,7 @@ mod column;
 #[cfg(not(target_arch = "wasm32"))]
 mod kinds;
 pub(crate) mod moment;
+pub(crate) mod names;
 pub mod npy;
 mod rows;
 mod subset;
@@ -24,7 +25,7 @@ pub use kinds::{read_files, read_files_like, read_table, read_table_like, read_t
 pub use moment::DateOrder;
 pub use rows::RowSource;
 pub use table::Table;
-pub use text::{BadRows, Clock, ENCODINGS, Format, Header, Layout, Notation, Percent, Warning, csv};
+pub use text::{BadRows, Clock, ENCODINGS, Format, Header, Layout, Notation, Percent, Warning, csv, encoding_by_name};
 
 use crate::error::{Error, Result};
 

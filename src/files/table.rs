@@ -2,8 +2,9 @@
 
 use super::cells::{Cells, MISSING_CODE, Texts};
 use super::column::Column;
-use super::text::Format;
+use super::names::on_one_line;
 use super::text::reading::Warning;
+use super::text::{Format, Header};
 use crate::error::{Error, Result, hint, listed};
 use crate::host;
 
@@ -21,6 +22,8 @@ pub struct Table {
     notes: Vec<Warning>,
     /// What is said after the names of the columns where another one is wanted.
     hint: String,
+    /// The files of the rows and how many each has, if there are several.
+    parts: Vec<(String, usize)>,
 }
 
 impl Table {
@@ -51,7 +54,7 @@ impl Table {
             }
         }
         let (notes, hint) = (Vec::new(), String::new());
-        Ok(Self { source: source.to_string(), columns, rows, positions, format: None, notes, hint })
+        Ok(Self { source: source.to_string(), columns, rows, positions, format: None, notes, hint, parts: Vec::new() })
     }
 
     /// A table of numbers from row-major `values`, `names.len()` per row. NaN is missing.
@@ -108,6 +111,12 @@ impl Table {
         Self { hint, ..self }
     }
 
+    /// The same with the files that its rows are of, in their order, and how many rows each has.
+    #[must_use]
+    pub(crate) fn of_files(self, parts: Vec<(String, usize)>) -> Self {
+        Self { parts, ..self }
+    }
+
     /// What a person should know about how the file was read: lines before the table, rows that were left out.
     pub fn notes(&self) -> &[Warning] {
         &self.notes
@@ -138,27 +147,58 @@ impl Table {
         self.columns.iter().map(|column| column.name.as_str())
     }
 
-    /// The position of the column called `name`, if there is one.
+    /// The position of the column called `name`, if there is one. Names with line breaks are read on one line.
     pub fn find(&self, name: &str) -> Option<usize> {
-        self.positions.get(name).map(|&at| at as usize)
+        let at = self.positions.get(name).or_else(|| self.positions.get(&on_one_line(name)));
+        at.map(|&at| at as usize)
     }
 
     /// The position of the column called `name`, or an error: `column "price" not in wine.csv; it has "fixed_acidity", …, "quality"`.
     pub fn position(&self, name: &str) -> Result<usize> {
         let Some(position) = self.find(name) else {
             let (source, names, near) = (&self.source, self.list(), hint(name, self.names()));
-            let hint = if self.is_first_record(name) { FIRST_RECORD } else { &self.hint };
+            let near = if near.is_empty() { self.holding(name) } else { near };
+            let hint = match self.format.as_ref().map_or(Header::Auto, |format| format.header) {
+                _ if !self.is_first_record(name) => self.lower(name).unwrap_or_else(|| self.hint.clone()),
+                Header::No => FIRST_IS_DATA.to_owned(),
+                _ => FIRST_RECORD.to_owned(),
+            };
             return Err(Error::new(format!("column \"{name}\" not in {source}; it has {names}{near}{hint}")));
         };
         Ok(position)
     }
 
+    /// What is said of the one name that has a word of another: `y [s]`, `properties.y`.
+    fn holding(&self, word: &str) -> String {
+        let is_word = |part: &str| part.eq_ignore_ascii_case(word);
+        let holds = |name: &&str| name.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(is_word);
+        let mut names = self.names().filter(holds);
+        match (names.next(), names.next()) {
+            // A table of one column has nothing to learn from: its cells are probably not split.
+            (Some(name), None) if self.columns.len() == 1 => split(name),
+            (Some(name), None) => format!("; did you mean \"{name}\"?"),
+            _ => String::new(),
+        }
+    }
+
+    /// What is said if a cell of the first rows is a text that is wanted as a name.
+    fn lower(&self, name: &str) -> Option<String> {
+        const ROWS: usize = 50;
+        let is_it = |row: usize| {
+            let cell = |column: &Column| column.as_category().text(row).is_some_and(|text| text == name);
+            self.columns.iter().any(cell)
+        };
+        let row = (0..self.rows.min(ROWS)).find(|row| is_it(*row))?;
+        self.format.as_ref()?;
+        let row = row + 1;
+        Some(format!("; row {row} has a cell \"{name}\": skip or header_row declares the line of the names"))
+    }
+
     /// Whether the first record was read as data though it has a cell of this name: names that look like numbers make it so.
     pub fn is_first_record(&self, name: &str) -> bool {
-        let is_it = |(at, column): (usize, &Column)| {
-            column.name == format!("c{at}") && column.first_cell().as_deref() == Some(name)
-        };
-        self.columns.iter().enumerate().any(is_it)
+        let is_unnamed = |(at, column): (usize, &Column)| column.name == format!("c{at}");
+        self.columns.iter().enumerate().all(is_unnamed)
+            && self.columns.iter().any(|column| column.first_cell().as_deref() == Some(name))
     }
 
     /// The position of the column called `name`. Errors if there is none, or if it could not be read.
@@ -198,7 +238,8 @@ impl Table {
 
     /// An error about one cell: `wine.csv: row 17, column "alcohol": …`, with `row` counted from 0.
     pub(crate) fn at(&self, row: usize, name: &str, what: &str) -> Error {
-        Error::new(format!("{}: row {}, column \"{name}\": {what}", self.source, row + 1))
+        let (source, row) = file_of(&self.parts, row).unwrap_or((&self.source, row));
+        Error::new(format!("{source}: row {}, column \"{name}\": {what}", row + 1))
     }
 
     /// The names of the columns for a message.
@@ -207,8 +248,31 @@ impl Table {
     }
 }
 
+/// What is said of the one name of a table that has the wanted one as a word.
+fn split(name: &str) -> String {
+    let mark = name.chars().find(|letter| !letter.is_alphanumeric() && *letter != '_').unwrap_or(' ');
+    match mark {
+        ' ' | '\t' => "; are its cells apart by spaces? delimiter spaces splits them".to_owned(),
+        _ => format!("; are its cells apart by \"{mark}\"? delimiter {mark} splits them"),
+    }
+}
+
+/// The file of a row among files of so many rows each, and the row in it; both are counted from 0.
+pub(crate) fn file_of(parts: &[(String, usize)], row: usize) -> Option<(&String, usize)> {
+    let mut before = 0;
+    for (file, rows) in parts {
+        if row < before + rows {
+            return Some((file, row - before));
+        }
+        before += rows;
+    }
+    None
+}
+
 /// What is said if a wanted name is in the first record.
 const FIRST_RECORD: &str = "; its first record holds numbers and is read as data; header reads it as names";
+const FIRST_IS_DATA: &str =
+    "; its first record is read as data, as no header declares; without that it is read as names";
 
 /// A message about a text that should be a number.
 pub(crate) fn no_number(text: &str) -> String {
@@ -268,6 +332,42 @@ mod tests {
         let table = Table::new("rows", columns).unwrap().with_missing(&["-999".into(), "none".into()]);
         let missing = |at: usize| (0..3).map(|row| table.columns()[at].cells.is_missing(row)).collect::<Vec<_>>();
         assert_eq!([missing(0), missing(1)], [vec![false, true, false], vec![true, false, true]]);
+    }
+
+    #[test]
+    fn a_row_of_several_files_names_its_own() {
+        let cells = Cells::Categorical { codes: vec![0, 0, 1], levels: vec!["1.5".into(), "abc".into()] };
+        let table = Table::new("d/*.csv", vec![Column::new("x", cells)]).unwrap();
+        let table = table.of_files(vec![("d/a.csv".into(), 2), ("d/b.csv".into(), 1)]);
+        assert_eq!(
+            table.numbers("x").unwrap_err().to_string(),
+            "d/b.csv: row 1, column \"x\": \"abc\" is not a number"
+        );
+    }
+
+    #[test]
+    fn a_name_that_is_not_there_is_looked_for() {
+        let of = |names: &[&str]| {
+            let columns = names.iter().map(|name| Column::numeric(name, vec![0.0])).collect();
+            Table::new("a.csv", columns).unwrap().position("y").unwrap_err().to_string()
+        };
+        assert!(of(&["v   a   y"]).ends_with("; are its cells apart by spaces? delimiter spaces splits them"));
+        assert!(of(&["v:a:y"]).ends_with("; are its cells apart by \":\"? delimiter : splits them"));
+        for name in ["y [s]", "properties.y", "Y (mm)"] {
+            assert!(of(&["v", name]).ends_with(&format!("did you mean \"{name}\"?")), "{name}");
+        }
+        assert!(!of(&["y [s]", "y [m]"]).contains("did you mean"));
+        assert!(!of(&["year", "ray"]).contains("did you mean"));
+        let texts = |name: &str, cells: [&str; 2]| Column::categorical(name, &cells.map(String::from));
+        let table = Table::new("a.csv", vec![texts("Station", ["v", "1"]), texts("c1", ["y", "2"])]).unwrap();
+        let said = |format: Format| table.clone().with_format(format).position("y").unwrap_err().to_string();
+        assert!(
+            said(Format::default())
+                .ends_with("; row 1 has a cell \"y\": skip or header_row declares the line of the names")
+        );
+        let table = Table::new("a.csv", vec![texts("c0", ["a", "1"]), texts("c1", ["y", "2"])]).unwrap();
+        let said = |header: Header| table.clone().with_format(header.into()).position("y").unwrap_err().to_string();
+        assert!(said(Header::No).ends_with(FIRST_IS_DATA) && said(Header::Auto).ends_with(FIRST_RECORD));
     }
 
     #[test]

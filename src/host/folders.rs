@@ -24,22 +24,42 @@ pub fn files_at(path: &Path) -> Result<Option<Vec<PathBuf>>> {
         (path.to_path_buf(), "*".to_owned())
     } else {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.exists() || !name.contains(['*', '?']) {
+        let is_pattern = |text: &str| text.contains(['*', '?']);
+        if path.exists() {
+            return Ok(None);
+        }
+        if path.parent().is_some_and(|folder| is_pattern(&folder.to_string_lossy())) {
+            return Err(refused(
+                path,
+                "is a pattern of folders; expected * and ? only in the name behind the last slash",
+            ));
+        }
+        if !is_pattern(&name) {
             return Ok(None);
         }
         (folder_of(path), name)
     };
     let unreadable = |error: io::Error| refused(path, &format!("cannot be read: {}", reason(&error)));
-    let mut files = Vec::new();
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(&folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?.path();
         let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if entry.is_file() && !name.starts_with(['.', '_']) && matches(pattern.as_bytes(), name.as_bytes()) {
             files.push(entry);
+        } else if entry.is_dir() && !name.starts_with(['.', '_']) {
+            folders.push(name);
         }
     }
     files.sort();
+    folders.sort();
     if files.is_empty() {
+        if let ([first, ..], true) = (&folders[..], path.is_dir()) {
+            let what = format!(
+                "holds no files, only {} folders such as \"{first}\"; name one of them, or put the files into one folder",
+                folders.len()
+            );
+            return Err(refused(path, &what));
+        }
         let what = if path.is_dir() { "is a folder without files" } else { "matches no file" };
         return Err(refused(path, what));
     }
@@ -177,6 +197,30 @@ mod tests {
     /// Accepts a folder that contains the first of the files.
     fn fine(staged: &Path) -> Result<()> {
         super::super::read(&staged.join("a")).map(drop)
+    }
+
+    #[test]
+    fn a_folder_without_files_says_what_it_holds() {
+        let place = tempfile::tempdir().unwrap();
+        let said = |name: &str| {
+            let path = place.path().join(name);
+            let error = files_at(&path).unwrap_err().to_string();
+            error.replace(&path.display().to_string(), "d")
+        };
+        assert_eq!(said(""), "d: is a folder without files");
+        assert_eq!(said("a*.csv"), "d: matches no file");
+        for name in ["x=1", "x=2", ".git"] {
+            fs::create_dir(place.path().join(name)).unwrap();
+        }
+        assert_eq!(
+            said(""),
+            "d: holds no files, only 2 folders such as \"x=1\"; name one of them, or put the files into one folder"
+        );
+        let wanted = "d: is a pattern of folders; expected * and ? only in the name behind the last slash";
+        assert_eq!([said("x=*/*.csv"), said("x=*/a.csv")], [wanted; 2]);
+        fs::write(place.path().join("x=1/a.csv"), "a\n1\n").unwrap();
+        let found = files_at(&place.path().join("x=1")).unwrap().unwrap();
+        assert_eq!(found, [place.path().join("x=1/a.csv")]);
     }
 
     #[test]

@@ -150,7 +150,7 @@ export interface ReadingOptions {
   /** Whether NA and the other words are texts like others, so that only empty cells and those of na are missing. */
   keepNa?: boolean;
   /** Encoding of the text. Default: utf-8, or the one of the mark at its start. */
-  encoding?: "utf-8" | "utf-16le" | "utf-16be" | "latin1" | "windows-1252";
+  encoding?: "utf-8" | "utf-16le" | "utf-16be" | "latin1" | "windows-1252" | "iso-8859-15";
   /** Lines that begin with this are left out. Default: # for lines at the top. */
   comment?: string;
   /** Lines before the table, which are left out. Whole number ≥ 0. Default: those that are clearly above the names. */

@@ -16,10 +16,19 @@ pub(crate) fn joined_format(format: &Format) -> Format {
 pub(crate) const JOINED: [&str; 8] =
     ["header", "delimiter", "encoding", "comment", "skip", "header_row", "bad_rows", "escape"];
 
-/// One text of all rows of several named texts, with the columns of the first; and what a person should know. Errors if another one has other
-/// columns.
-pub(crate) fn joined(files: &[(String, Vec<u8>)], format: &Format) -> Result<(Vec<u8>, Vec<Warning>)> {
+/// Several texts as one.
+pub(crate) struct Joined {
+    pub(crate) text: Vec<u8>,
+    /// What a person should know.
+    pub(crate) notes: Vec<Warning>,
+    /// The files, and how many rows each has.
+    pub(crate) parts: Vec<(String, usize)>,
+}
+
+/// One text of all rows of several named texts, with the columns of the first. Errors if another one has other columns.
+pub(crate) fn joined(files: &[(String, Vec<u8>)], format: &Format) -> Result<Joined> {
     let (mut out, mut notes, mut first): (Vec<u8>, Vec<Warning>, Option<Vec<String>>) = Default::default();
+    let mut parts = Vec::new();
     for (source, bytes) in files {
         let (text, found) = decoded(bytes, source, format)?;
         let Start { names, mut rows, notes: more, .. } = start(&text, source, format)?;
@@ -32,15 +41,17 @@ pub(crate) fn joined(files: &[(String, Vec<u8>)], format: &Format) -> Result<(Ve
             }
             Some(first) => order(first, [&files[0].0, source], &names)?,
         };
-        let mut cells: Vec<RawCell<'_>> = Vec::new();
+        let (mut cells, mut count): (Vec<RawCell<'_>>, usize) = Default::default();
         while rows.next(&mut cells)?.is_some() {
+            count += 1;
             line(&mut out, order.iter().map(|at: &usize| &*cells[*at]));
         }
+        parts.push((source.clone(), count));
         let bad = rows.into_bad().notes();
         let named = |note: Warning| Warning { message: format!("{source}: {}", note.message), ..note };
         notes.extend(found.into_iter().chain(more).chain(bad).map(named));
     }
-    Ok((out, notes))
+    Ok(Joined { text: out, notes, parts })
 }
 
 /// Where the columns of the first file are in another one.
@@ -93,14 +104,15 @@ mod tests {
     #[test]
     fn rows_of_all_files_have_the_columns_of_the_first() {
         let texts = ["a,b\n1,\"x, \"\"y\"\"\"\n", "b;a\n z;2\n;3\n"];
-        let (text, notes) = joined(&files(&texts), &Format::default()).unwrap();
+        let Joined { text, notes, parts } = joined(&files(&texts), &Format::default()).unwrap();
+        assert_eq!(parts, [("0.csv".to_owned(), 1), ("1.csv".into(), 2)]);
         assert_eq!(String::from_utf8(text).unwrap(), "a,b\n1,\"x, \"\"y\"\"\"\n2,\" z\"\n3,\"\"\n");
         assert!(notes.is_empty());
     }
 
     #[test]
     fn a_file_that_differs_is_named() {
-        let error = |texts: &[&str]| joined(&files(texts), &Format::default()).unwrap_err().to_string();
+        let error = |texts: &[&str]| joined(&files(texts), &Format::default()).map(|_| ()).unwrap_err().to_string();
         let same = "files of one table have the same columns";
         assert_eq!(error(&["a,b\n1,2\n", "a,c\n1,2\n"]), format!("1.csv: lacks the column \"b\" of 0.csv; {same}"));
         let message = format!("2.csv: has the column \"c\", which 0.csv lacks; {same}");

@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use super::given::Given;
-use super::joined::{JOINED, check_names, joined as joined_texts, joined_format};
+use super::joined::{JOINED, Joined, check_names, joined as joined_texts, joined_format};
 use super::kind_of;
 use super::start::check_bytes;
 use super::unpack::unpack;
 use super::whole::{ReadLike, is_text, read_table, read_table_like};
 use crate::error::{Error, Result};
+use crate::files::table::file_of;
 use crate::files::text::{Format, csv};
-use crate::files::{Cells, Column, Table, Warning};
+use crate::files::{Cells, Column, Table};
 use crate::host;
 
 /// The bytes of a table, and how they are read.
@@ -23,9 +24,9 @@ pub struct TableBytes {
 
 /// What is at a path.
 enum Found {
-    /// One file, or several texts as one with what a person should know about them.
+    /// One file, or several texts as one.
     One(Vec<u8>),
-    Joined(Vec<u8>, Vec<Warning>),
+    Joined(Joined),
     /// Several files that are not text, with their names.
     Files(Vec<(String, Vec<u8>)>),
 }
@@ -34,15 +35,16 @@ enum Found {
 /// files that are not text. The columns of several files are put together by their names, which must be the same. Errors name the file that differs.
 pub fn read_files(path: &Path, format: &Format) -> Result<(Table, Option<TableBytes>)> {
     let source = path.display().to_string();
-    let (bytes, notes, format) = match find(path, &source, format)? {
-        Found::One(bytes) => (bytes, Vec::new(), format.clone()),
-        Found::Joined(bytes, notes) => (bytes, notes, joined_format(format)),
+    let (bytes, notes, parts, format) = match find(path, &source, format)? {
+        Found::One(bytes) => (bytes, Vec::new(), Vec::new(), format.clone()),
+        Found::Joined(Joined { text, notes, parts }) => (text, notes, parts, joined_format(format)),
         Found::Files(files) => {
             let tables = files.into_iter().map(|(name, bytes)| read_table(&bytes, &name, format));
             return Ok((stacked(&source, &tables.collect::<Result<Vec<_>>>()?)?.with_format(format.clone()), None));
         }
     };
-    let table = read_table(&bytes, &source, &format)?.noting(notes);
+    let table = read_table(&bytes, &source, &format).map_err(|error| in_file(&error, &source, &parts))?;
+    let table = table.noting(notes).of_files(parts);
     Ok((table, Some(TableBytes { bytes, format })))
 }
 
@@ -56,12 +58,13 @@ pub fn read_files_like(path: &Path, given: &Given, own: &Format) -> Result<(Read
             let format = read.format.clone();
             Ok((read, Some(TableBytes { bytes, format })))
         }
-        Found::Joined(bytes, notes) => {
+        Found::Joined(Joined { text: bytes, notes, parts }) => {
             let joined = joined_format(&format);
             let names = given.names.iter().copied().chain(JOINED);
             let given = Given { format: joined, names: names.collect() };
-            let mut read = read_table_like(&bytes, &source, &given, &joined_format(own))?;
-            read.table = read.table.noting(notes);
+            let read = read_table_like(&bytes, &source, &given, &joined_format(own));
+            let mut read = read.map_err(|error| in_file(&error, &source, &parts))?;
+            read.table = read.table.noting(notes).of_files(parts);
             let format = read.format.clone();
             Ok((read, Some(TableBytes { bytes, format })))
         }
@@ -85,8 +88,19 @@ fn find(path: &Path, source: &str, format: &Format) -> Result<Found> {
     if files.iter().any(|(_, bytes)| !is_text(bytes)) {
         return Ok(Found::Files(files));
     }
-    let (bytes, notes) = joined_texts(&files, format)?;
-    Ok(Found::Joined(bytes, notes))
+    Ok(Found::Joined(joined_texts(&files, format)?))
+}
+
+/// The same error, where it is about a row of several files, about the row of its own file.
+fn in_file(error: &Error, source: &str, parts: &[(String, usize)]) -> Error {
+    let message = error.to_string();
+    let place = || {
+        let rest = message.strip_prefix(source)?.strip_prefix(": row ")?;
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (file, row) = file_of(parts, rest[..digits].parse::<usize>().ok()?.checked_sub(1)?)?;
+        Some(Error::new(format!("{file}: row {}{}", row + 1, &rest[digits..])))
+    };
+    place().unwrap_or_else(|| error.clone())
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
@@ -122,7 +136,8 @@ fn stacked(source: &str, tables: &[Table]) -> Result<Table> {
     };
     let columns = names.into_iter().map(column).collect::<Result<_>>()?;
     let notes = tables.iter().flat_map(|table| table.notes().iter().cloned());
-    Ok(Table::new(source, columns)?.noting(notes))
+    let parts = tables.iter().map(|table| (table.source().to_owned(), table.rows()));
+    Ok(Table::new(source, columns)?.noting(notes).of_files(parts.collect()))
 }
 
 /// A column of all parts. Where some are numbers and some texts, all are read as texts again.
@@ -148,5 +163,21 @@ fn plain_numbers(column: &Column) -> Option<&[f64]> {
     match &column.cells {
         Cells::Numeric(values) if column.reading.is_none() => Some(values),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_about_a_row_names_its_file() {
+        let parts = [("d/a.csv".to_owned(), 60), ("d/b.csv".to_owned(), 60)];
+        let said = |message: &str| in_file(&Error::new(message), "d/*.csv", &parts).to_string();
+        assert_eq!(said("d/*.csv: row 61, column \"x\": bad"), "d/b.csv: row 1, column \"x\": bad");
+        assert_eq!(said("d/*.csv: row 60 (line 61): bad"), "d/a.csv: row 60 (line 61): bad");
+        for other in ["d/*.csv: row 121: bad", "d/*.csv: has no rows", "c.csv: row 1: bad"] {
+            assert_eq!(said(other), other);
+        }
     }
 }

@@ -3,8 +3,10 @@
 //!
 //! To add a kind: one file with its record, and one word in `KINDS`.
 
+mod blocks;
 mod compressed;
 mod excel;
+mod foreign;
 mod given;
 mod grid;
 mod hdf5;

@@ -2,17 +2,11 @@
 
 use super::KINDS;
 use super::compressed::is_compressed;
+use super::foreign::foreign;
 use super::kind::{Kind, START_BYTES};
 use super::memory::has_memory;
 use crate::files::FOREIGN;
 use crate::files::text::encoding::{has_wide_mark, unmarked, why_no_text};
-
-/// Kinds of file that are not read, besides [`FOREIGN`]: what each is and what to do.
-const OTHERS: [(&[u8], &str); 3] = [
-    (b"\xd0\xcf\x11\xe0", "is an Excel workbook (.xls); save it as .xlsx or CSV"),
-    (b"SQLite format 3\0", "is an SQLite database; export the table as CSV"),
-    (b"%PDF", "is a PDF; tables are read from CSV, JSON lines, Parquet, XLSX, NPY and NPZ"),
-];
 
 /// Errors if a file that begins with `bytes` cannot be a table, or not one that fits in memory.
 pub fn check_bytes(bytes: &[u8]) -> Result<(), String> {
@@ -24,7 +18,10 @@ fn check_kind(bytes: &[u8]) -> Result<(), String> {
     if is_binary(bytes) {
         return Ok(());
     }
-    if let Some((_, what)) = FOREIGN.iter().chain(&OTHERS).find(|(magic, _)| bytes.starts_with(magic)) {
+    if let Some(what) = foreign(bytes) {
+        return Err(what);
+    }
+    if let Some((_, what)) = FOREIGN.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return Err((*what).to_owned());
     }
     // Text in pairs of bytes has zeros; what they mean is known once the encoding is.
@@ -73,6 +70,8 @@ mod tests {
             (b"{\"a\": 1}\n{\"a\": 2}\n", ""),
             (b"PAR1\0", ""),
             (b"\x1f\x8b\0", ""),
+            (b"a,b\n1,2\n\0\0\0\0", ""),
+            (b"ARROW1\0\0", "is an Arrow file (Feather); save it as Parquet or CSV"),
             (b"\xd0\xcf\x11\xe0....", "is an Excel workbook (.xls); save it as .xlsx or CSV"),
             (b"\x89HDF", "is an HDF5 file; save it as CSV or NPZ"),
         ];

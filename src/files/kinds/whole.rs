@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::blocks;
 use super::given::{FormatOption, Given, OPTIONS};
 use super::start::check_bytes;
 use super::unpack::unpacked;
@@ -20,7 +21,9 @@ pub fn read_table(bytes: &[u8], source: &str, format: impl Into<Format>) -> Resu
     check_bytes(&bytes).map_err(|what| Error::new(format!("{source}: {what}")))?;
     let (kind, read) = kind_of(&bytes, |kind| kind.read);
     check_options(kind, source, &format)?;
-    Ok(read(&bytes, source, &format)?.with_format(format))
+    let table = read(&bytes, source, &format)?.with_format(format);
+    let notes = blocks::notes(&table);
+    Ok(table.noting(notes))
 }
 
 /// The cells of a table as the texts that its file holds, to be copied: nothing is missing but what the file leaves empty, and numbers keep
@@ -75,7 +78,8 @@ pub fn read_table_like(bytes: &[u8], source: &str, given: &Given, own: &Format) 
         table = table.with_missing(&own.missing);
     }
     let taken = taken.iter().filter(|option| option.is_set(&format)).map(|option| option.text(&format)).collect();
-    Ok(ReadLike { table: table.with_format(format.clone()), format, notes, taken })
+    let blocks = blocks::notes(&table);
+    Ok(ReadLike { table: table.with_format(format.clone()).noting(blocks), format, notes, taken })
 }
 
 /// Whether the first line of a text lacks the delimiter of another one.

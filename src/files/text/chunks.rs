@@ -29,13 +29,13 @@ pub(crate) fn divided<'a>(rows: &Rows<'a>) -> Vec<Rows<'a>> {
     parts
 }
 
-/// The columns of all parts, each read by `read`. `None` if a part has an error, or if the kind of a column depends on the order of its cells:
+/// The columns of all parts, each read by `read`. `None` if a part has an error or nothing, or if the kind of a column depends on the order of its cells:
 /// then all rows are to be read at once.
 pub(crate) fn numbers<'a>(
     parts: &[Rows<'a>],
-    read: impl Fn(Rows<'a>) -> Result<Vec<NumberColumn>> + Sync,
+    read: impl Fn(Rows<'a>) -> Result<Option<Vec<NumberColumn>>> + Sync,
 ) -> Option<Vec<NumberColumn>> {
-    let mut all = host::in_threads(parts, |part| read(part.clone()).ok()).into_iter();
+    let mut all = host::in_threads(parts, |part| read(part.clone()).ok().flatten()).into_iter();
     let mut columns = all.next()??;
     for part in all {
         for (column, more) in columns.iter_mut().zip(part?) {

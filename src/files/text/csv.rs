@@ -170,8 +170,10 @@ fn most_rows(bytes: &[u8], width: usize) -> usize {
 /// First pass: every column as numbers, from the rows in parts; and what was done with rows of another number of cells.
 fn numbers_of<'a>(parts: &[Rows<'a>], rows: &Rows<'a>, format: &Format) -> Result<(Vec<NumberColumn>, Bad)> {
     let read = |part: Rows<'_>| read_numbers(part, format);
-    // What parts cannot tell, such as the row of an error, all rows tell. Parts have no bad rows.
-    let of_parts = if parts.len() > 1 { chunks::numbers(parts, |part| Ok(read(part)?.0)) } else { None };
+    // What parts cannot tell, such as the row of an error or the lines of bad rows, all rows tell.
+    let of_part =
+        |part: Rows<'_>| Ok(Some(read(part)?).filter(|(_, bad)| *bad == Bad::default()).map(|(columns, _)| columns));
+    let of_parts = if parts.len() > 1 { chunks::numbers(parts, of_part) } else { None };
     of_parts.map_or_else(|| read(rows.clone()), |columns| Ok((columns, Bad::default())))
 }
 

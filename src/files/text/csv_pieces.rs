@@ -28,7 +28,8 @@ pub struct Pieces<'a, R> {
     /// How records and cells are told apart; the comment is beside it, which has no place of its own.
     rules: Rules<'static>,
     comment: Option<Vec<u8>>,
-    drops_last: bool,
+    /// Whether all rows may end in a delimiter more than the names, and whether single ones may.
+    ends: [bool; 2],
     names: Vec<String>,
     /// What is read and not yet parsed.
     text: Vec<u8>,
@@ -63,7 +64,7 @@ impl<'a, R: Read> Pieces<'a, R> {
             format,
             rules: b','.into(),
             comment: None,
-            drops_last: false,
+            ends: [false; 2],
             names: Vec::new(),
             text: Vec::new(),
             window: START_BYTES.max(piece_bytes),
@@ -82,10 +83,10 @@ impl<'a, R: Read> Pieces<'a, R> {
         let Start { names, rows, .. } = start(whole, source, &pieces.format)?;
         let header = whole.len() - rows.rest().len();
         let Rules { comment, delimiter, is_spaced, escape } = rows.rules();
-        let (comment, drops_last) = (comment.map(<[u8]>::to_vec), rows.drops_last());
+        let (comment, ends) = (comment.map(<[u8]>::to_vec), rows.ends());
         pieces.lines += lines(&whole[..header]);
         pieces.rules = Rules { delimiter, is_spaced, comment: None, escape };
-        (pieces.comment, pieces.drops_last) = (comment, drops_last);
+        (pieces.comment, pieces.ends) = (comment, ends);
         pieces.kinds = vec![ColumnTally::default(); names.len()];
         pieces.names = names;
         pieces.text.drain(..mark + header);
@@ -153,7 +154,8 @@ impl<'a, R: Read> Pieces<'a, R> {
             records: self.records(text),
             width: self.names.len(),
             source: self.source,
-            drops_last: self.drops_last,
+            drops_last: self.ends[0],
+            shortens: self.ends[1],
             bad_rows: self.format.layout.bad_rows,
             cause: String::new(),
             row: self.rows,

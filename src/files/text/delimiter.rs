@@ -42,7 +42,7 @@ const SAMPLE: usize = 200;
 /// Whether the cells of a text are apart by blanks: every record has as many of them, at least two, and below the first one some column holds
 /// only numbers. A column of names of people has blanks too, but no such column.
 pub(super) fn is_spaced(records: &Records<'_>, format: &Format) -> bool {
-    let mut records = records.ruled(Rules { is_spaced: true, ..records.rules() });
+    let mut records = records.ruled(Rules { delimiter: b' ', is_spaced: true, ..records.rules() });
     let (mut width, mut numbers, mut cells) = (0, Vec::new(), Vec::<RawCell<'_>>::new());
     for row in 0..SAMPLE {
         match records.next(&mut cells) {
@@ -50,9 +50,11 @@ pub(super) fn is_spaced(records: &Records<'_>, format: &Format) -> bool {
             Ok(None) => return row > 2 && numbers.contains(&true),
             Err(_) => return false,
         }
-        if row == 0 {
+        // Names of rows have no name, as R writes them.
+        if row == 0 || row == 1 && width > 1 && cells.len() == width + 1 {
             (width, numbers) = (cells.len(), vec![true; cells.len()]);
-        } else {
+        }
+        if row > 0 {
             numbers.iter_mut().zip(&cells).for_each(|(is_number, cell)| *is_number &= format.is_number(cell));
         }
         if cells.len() != width || width < 2 {
@@ -100,6 +102,9 @@ mod tests {
             ("x y\n1 2 3\n4 5\n", false),
             ("when\n2024-03-01 12:30\n2024-03-02 12:30\n", false),
             ("x y\n1 2\n", false),
+            ("x y\n1 2 3\n2 4 5\n", true),
+            ("\"x\" \"y\"\n\"1\" 2 3\n\"2\" 4 5\n", true),
+            ("city\nBern 12\nBasel 13\n", false),
             ("x\n1\n2\n", false),
         ];
         for (text, wanted) in cases {

@@ -4,13 +4,83 @@ use crate::error::{Error, Result, unknown_name};
 use crate::record;
 
 /// Encodings by name, each with what it is.
-pub const ENCODINGS: [(&str, &str); 5] = [
+pub const ENCODINGS: [(&str, &str); 6] = [
     ("utf-8", "Unicode in single bytes"),
     ("utf-16le", "Unicode in pairs of bytes, the low one first, as Excel writes \"Unicode text\""),
     ("utf-16be", "Unicode in pairs of bytes, the high one first"),
     ("latin1", "Western European, also with the signs that Windows adds"),
     ("windows-1252", "The same"),
+    ("iso-8859-15", "Western European with the sign of the euro"),
 ];
+
+/// Other names of encodings, without hyphens.
+const ALIASES: [(&str, &str); 16] = [
+    ("utf8", "utf-8"),
+    ("utf8sig", "utf-8"),
+    ("ascii", "utf-8"),
+    ("usascii", "utf-8"),
+    ("utf16le", "utf-16le"),
+    ("ucs2le", "utf-16le"),
+    ("utf16be", "utf-16be"),
+    ("ucs2be", "utf-16be"),
+    ("iso88591", "latin1"),
+    ("88591", "latin1"),
+    ("l1", "latin1"),
+    ("cp1252", "windows-1252"),
+    ("ansi", "windows-1252"),
+    ("windows1252", "windows-1252"),
+    ("iso885915", "iso-8859-15"),
+    ("latin9", "iso-8859-15"),
+];
+
+/// What begins the names of encodings that are not read, without hyphens, and the name that `iconv` knows.
+const NOT_READ: [(&str, &str); 22] = [
+    ("shiftjis", "SHIFT-JIS"),
+    ("sjis", "SHIFT-JIS"),
+    ("cp932", "CP932"),
+    ("ms932", "CP932"),
+    ("eucjp", "EUC-JP"),
+    ("iso2022jp", "ISO-2022-JP"),
+    ("gb18030", "GB18030"),
+    ("gbk", "GBK"),
+    ("cp936", "GBK"),
+    ("gb2312", "GBK"),
+    ("big5", "BIG5"),
+    ("cp950", "BIG5"),
+    ("euckr", "EUC-KR"),
+    ("cp949", "CP949"),
+    ("koi8r", "KOI8-R"),
+    ("koi8u", "KOI8-U"),
+    ("macroman", "MACINTOSH"),
+    ("macintosh", "MACINTOSH"),
+    ("mac", "MACINTOSH"),
+    ("cp437", "CP437"),
+    ("cp850", "CP850"),
+    ("tis620", "TIS-620"),
+];
+
+/// The name among [`ENCODINGS`] of an encoding that has many, such as `ISO-8859-1` for `latin1`. Errors if it is not read.
+pub fn encoding_by_name(name: &str) -> Result<&'static str> {
+    let plain: String = name.chars().filter(|letter| !"-_ ".contains(*letter)).collect::<String>().to_ascii_lowercase();
+    let listed = ENCODINGS.iter().map(|(known, _)| (*known, *known)).chain(ALIASES);
+    if let Some((_, known)) = listed.into_iter().find(|(known, _)| known.replace('-', "") == plain) {
+        return Ok(known);
+    }
+    // Families whose members have a number: iso-8859-2, windows-1251, utf-32.
+    let family = [("iso8859", "ISO-8859-"), ("windows", "WINDOWS-"), ("cp125", "CP125"), ("utf32", "UTF-32")];
+    let number = |(start, known): (&str, &str)| {
+        let rest = plain.strip_prefix(start)?;
+        let is_number = rest.len() <= 4 && rest.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number || start == "utf32").then(|| format!("{known}{}", rest.to_ascii_uppercase()))
+    };
+    let single = NOT_READ.iter().find(|(known, _)| *known == plain).map(|(_, known)| (*known).to_owned());
+    match single.or_else(|| family.into_iter().find_map(number)) {
+        Some(known) => Err(Error::usage(format!(
+            "encoding: \"{name}\" is not read here; convert the file to UTF-8: iconv -f {known} -t UTF-8 FILE > NEW"
+        ))),
+        None => Err(unknown_name("encoding", name, &ENCODINGS.map(|(known, _)| known), "")),
+    }
+}
 
 /// How the lines of a file are laid out. By default it is found out, and what is not clear is an error.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -97,5 +167,35 @@ impl Layout {
     /// Lines before the table or its names.
     pub(crate) fn lines_before(&self) -> usize {
         self.header_row.map_or(self.skip, |row| row - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encodings_have_many_names() {
+        for (name, wanted) in [
+            ("utf-8", "utf-8"),
+            ("UTF8", "utf-8"),
+            ("UTF_16LE", "utf-16le"),
+            ("ISO-8859-1", "latin1"),
+            ("latin-1", "latin1"),
+            ("cp1252", "windows-1252"),
+            ("Latin-9", "iso-8859-15"),
+        ] {
+            assert_eq!(encoding_by_name(name).unwrap(), wanted, "{name}");
+        }
+        let error = |name: &str| encoding_by_name(name).unwrap_err().to_string();
+        for (name, known) in
+            [("shift_jis", "SHIFT-JIS"), ("gb2312", "GBK"), ("iso-8859-2", "ISO-8859-2"), ("cp1251", "CP1251")]
+        {
+            let wanted = format!(
+                "encoding: \"{name}\" is not read here; convert the file to UTF-8: iconv -f {known} -t UTF-8 FILE > NEW"
+            );
+            assert_eq!(error(name), wanted);
+        }
+        assert!(error("utf-17").contains("did you mean \"utf-"), "{}", error("utf-17"));
     }
 }

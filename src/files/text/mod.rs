@@ -1,5 +1,6 @@
 //! Delimited text and its cells: encodings, records, where a table starts, what a cell means, columns.
 
+mod cause;
 pub(crate) mod cell;
 mod chunks;
 pub(crate) mod comma;
@@ -25,6 +26,6 @@ pub(crate) mod start;
 pub use duration::Clock;
 pub use format::{Format, Header, Percent};
 pub(crate) use json_start::begins_json;
-pub use layout::{BadRows, ENCODINGS, Layout};
+pub use layout::{BadRows, ENCODINGS, Layout, encoding_by_name};
 pub use notation::Notation;
 pub use reading::Warning;

@@ -92,16 +92,23 @@ impl<'a> Records<'a> {
         self.at += blanks(&self.bytes[self.at..]);
     }
 
-    /// Consumes a comment here, up to its line end; nothing if there is none. A line of blanks is one where blanks are between cells.
+    /// Consumes a comment or a line of blanks here, up to its line end; nothing if there is none. Delimiters are no blanks.
+    #[inline]
     fn comment(&mut self) -> bool {
-        if self.rules.comment.is_none() && !self.rules.is_spaced {
-            return false;
-        }
+        let may_be_blank = matches!(self.peek(), Some(b' ' | b'\t' | b'\x0c'));
+        (may_be_blank || self.rules.comment.is_some()) && self.skip_comment()
+    }
+
+    fn skip_comment(&mut self) -> bool {
         let rest = &self.bytes[self.at..];
         let blanks = blanks(rest);
         let is_comment = |comment: &[u8]| rest[blanks..].starts_with(comment);
-        let is_blank = || blanks > 0 && matches!(rest.get(blanks), None | Some(b'\n' | b'\r'));
-        let is_skipped = self.rules.comment.is_some_and(is_comment) || self.rules.is_spaced && is_blank();
+        let is_blank = || {
+            let is_between = |byte: &u8| *byte == self.rules.delimiter && !self.rules.is_spaced;
+            let count = rest.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\x0c') && !is_between(b)).count();
+            count > 0 && matches!(rest.get(count), None | Some(b'\n' | b'\r'))
+        };
+        let is_skipped = self.rules.comment.is_some_and(is_comment) || is_blank();
         if is_skipped {
             self.at += rest.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(rest.len());
         }
@@ -121,11 +128,6 @@ impl<'a> Records<'a> {
     /// The records in a part of the rest, which ends where one does. Its lines are counted from 1.
     pub(crate) fn part(&self, start: usize, end: usize) -> Self {
         Self::new(&self.rest()[start..end], self.rules, self.source)
-    }
-
-    /// Skips bytes of a line.
-    pub(crate) fn skip_bytes(&mut self, bytes: usize) {
-        self.at += bytes;
     }
 
     /// The byte between cells.
@@ -151,6 +153,19 @@ impl<'a> Records<'a> {
     /// Goes past empty lines.
     pub(crate) fn skip_to_line(&mut self) {
         while self.end_of_line() {}
+    }
+
+    /// Goes past a mark and the blanks behind it at the start of a record, unless the mark is a cell of its own. Returns whether it did.
+    pub(crate) fn skip_mark(&mut self, mark: u8, delimiter: Option<u8>) -> bool {
+        let rest = &self.bytes[self.at..];
+        let start = blanks(rest);
+        let Some(behind) = rest[start..].strip_prefix(&[mark]) else { return false };
+        let behind = behind.trim_ascii_start();
+        let is_cell = behind.first().is_none_or(|byte| b",;|\t".contains(byte) || Some(*byte) == delimiter);
+        if !is_cell {
+            self.at = self.bytes.len() - behind.len();
+        }
+        !is_cell
     }
 
     /// The same records by other rules.

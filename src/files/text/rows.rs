@@ -1,5 +1,6 @@
 //! The rows of a table among the records of its text: each has a cell for every column, or the format says what is done with it.
 
+use super::cause::SPACED;
 use super::layout::BadRows;
 use super::reading::Warning;
 use super::records::{RawCell, Records, Rules};
@@ -16,6 +17,8 @@ pub(crate) struct Rows<'a> {
     pub(super) source: &'a str,
     /// Whether rows may end in a delimiter more than the names.
     pub(super) drops_last: bool,
+    /// Whether a row may do so that is not like the others.
+    pub(super) shortens: bool,
     pub(super) bad_rows: BadRows,
     /// Why rows may have another number of cells than the names, in words; empty if nothing is known.
     pub(super) cause: String,
@@ -30,6 +33,8 @@ pub(crate) struct Rows<'a> {
 pub(crate) struct Bad {
     left_out: Vec<usize>,
     filled: Vec<usize>,
+    /// Without an empty cell at the end.
+    shortened: Vec<usize>,
 }
 
 impl<'a> Rows<'a> {
@@ -49,8 +54,12 @@ impl<'a> Rows<'a> {
     #[cold]
     fn mends(&mut self, cells: &mut Vec<RawCell<'a>>, line: usize) -> Result<bool> {
         let got = cells.len();
-        if self.drops_last && got == self.width + 1 && cells[self.width].trim_ascii().is_empty() {
+        let may_end_empty = self.drops_last || self.shortens;
+        if may_end_empty && got == self.width + 1 && cells[self.width].trim_ascii().is_empty() {
             cells.pop();
+            if !self.drops_last {
+                self.bad.shortened.push(line);
+            }
             return Ok(true);
         }
         match self.bad_rows {
@@ -69,6 +78,10 @@ impl<'a> Rows<'a> {
         let (source, row, width) = (self.source, self.row + 1, self.width);
         let cause = if !self.cause.is_empty() && self.row == 0 {
             self.cause.clone()
+        } else if let Some(mark) = self.comment_mark() {
+            format!("is it a comment? comment {mark} leaves such lines out")
+        } else if got < width && self.records.rules().is_spaced {
+            format!("{SPACED}; bad_rows skip leaves such rows out")
         } else if got < width && self.is_last() {
             "is it a line of text below the table? bad_rows skip leaves such rows out".into()
         } else if got < width {
@@ -77,6 +90,12 @@ impl<'a> Rows<'a> {
             "a cell with the delimiter is put in quotes; bad_rows skip leaves such rows out".into()
         };
         Error::new(format!("{source}: row {row} (line {line}): got {got} cells, expected {width}; {cause}"))
+    }
+
+    /// What the last record begins with, if comments do.
+    fn comment_mark(&self) -> Option<&'static str> {
+        let line = self.records.span().trim_ascii_start();
+        ["#", "//", "%", "--"].into_iter().find(|mark| line.starts_with(mark.as_bytes()))
     }
 
     /// Whether only records of too few cells follow, and not many.
@@ -116,9 +135,9 @@ impl<'a> Rows<'a> {
         self.records.rules()
     }
 
-    /// Whether rows may end in a delimiter more than the names.
-    pub(crate) fn drops_last(&self) -> bool {
-        self.drops_last
+    /// Whether all rows may end in a delimiter more than the names, and whether single ones may.
+    pub(crate) fn ends(&self) -> [bool; 2] {
+        [self.drops_last, self.shortens]
     }
 
     /// The line end of the last row; LF if it has none.
@@ -148,7 +167,7 @@ impl<'a> Rows<'a> {
     /// The bytes of the last row as they are written, with a cell for every column.
     pub(crate) fn written(&self, got: &[RawCell<'_>]) -> Vec<u8> {
         let (mut out, delimiter) = (self.records.span().to_vec(), self.records.delimiter());
-        if !self.drops_last && self.bad_rows != BadRows::Fill {
+        if !self.drops_last && self.bad == Bad::default() {
             return out;
         }
         let mut records = self.records.of_last();
@@ -176,10 +195,11 @@ impl Bad {
             let same = "another number of cells than there are columns";
             Warning::of_table(format!("{count} {rows} {same}; {are} {what}: {on} {shown}{more}"))
         };
-        [(&self.left_out, "left out"), (&self.filled, "filled up with missing cells")]
-            .into_iter()
-            .filter(|(lines, _)| !lines.is_empty())
-            .map(|(lines, what)| note(lines, what))
-            .collect()
+        let of_all = [
+            (&self.left_out, "left out"),
+            (&self.filled, "filled up with missing cells"),
+            (&self.shortened, "read without the empty cell at the end"),
+        ];
+        of_all.into_iter().filter(|(lines, _)| !lines.is_empty()).map(|(lines, what)| note(lines, what)).collect()
     }
 }

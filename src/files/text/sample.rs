@@ -89,7 +89,7 @@ impl<'a> Sample<'a> {
 
     /// How many records from a place on are no rows, though they have a cell for every column: they hold texts where all others hold numbers, such
     /// as units, or what a logger did with the values. One column of numbers is not enough to tell.
-    pub(super) fn units(&self, from: usize, format: &Format) -> usize {
+    pub(crate) fn units(&self, from: usize, format: &Format) -> usize {
         const MOST_UNITS: usize = 3;
         const FEWEST_ROWS: usize = 3;
         let width = self.records.get(from).map_or(0, |record| record.cells.len());

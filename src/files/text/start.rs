@@ -1,15 +1,18 @@
 //! Where the table of a text starts: its delimiter, the line of its names, its first row; what is left out around them, and how that is said.
 
+use super::cause::{SPACED, cause, has_row_names};
 use super::cell::Meaning;
 use super::delimiter::{is_spaced, sniff_delimiter};
 use super::format::{Format, Header, SPACES};
-use super::hash::{Hash, hash, mark};
+use super::hash::{Hash, hash};
+use super::layout::BadRows;
 use super::missing::trimmed;
 use super::reading::Warning;
 use super::records::{RawCell, Records, Rules};
 use super::rows::Rows;
 use super::sample::Sample;
 use crate::error::{Error, Result};
+use crate::files::names::{make_distinct, on_one_line};
 
 /// The start of a table.
 pub(crate) struct Start<'a> {
@@ -22,14 +25,16 @@ pub(crate) struct Start<'a> {
     pub(crate) notes: Vec<Warning>,
 }
 
-pub(crate) const NOT_UTF8: &str =
-    "is not UTF-8 text; save the file as UTF-8, or name its encoding, such as encoding latin1 or utf-16le";
+pub(crate) const NOT_UTF8: &str = "is not UTF-8 text; save the file as UTF-8, or name its encoding, such as encoding latin1, which is only for Western European letters; iconv -f SHIFT-JIS -t UTF-8 converts others";
 
 /// Finds the start of the table in a text, which is UTF-8 without a mark. `source` and `format` are those of [`super::csv::read`].
 pub(crate) fn start<'a>(text: &'a [u8], source: &'a str, format: &'a Format) -> Result<Start<'a>> {
     format.check()?;
     let mut notes = Vec::new();
     let records = ruled(text, source, format, &mut notes)?;
+    if records.rules().is_spaced && format.layout.bad_rows == BadRows::Fill {
+        return Err(Error::usage(format!("{source}: bad_rows: got fill, expected refuse or skip: {SPACED}")));
+    }
     let sample = Sample::of(&records);
     let is_open = format.layout.lines_before() == 0 && format.header != Header::No;
     let at = if is_open { sample.names_at(format) } else { None };
@@ -54,7 +59,13 @@ pub(crate) fn start<'a>(text: &'a [u8], source: &'a str, format: &'a Format) -> 
             notes.push(units_note(&sample, first, units));
         }
     }
-    let names: Vec<String> = names.into_iter().enumerate().map(named).collect();
+    if has_names && has_row_names(&sample.records[first.min(sample.records.len())..], names.len(), format) {
+        names.insert(0, String::new());
+        let message = "every row has a cell more than the line of names; the first column, which has no name, is read as \"c0\", as names of rows";
+        notes.push(Warning::of_table(message));
+    }
+    let mut names: Vec<String> = names.into_iter().enumerate().map(named).collect();
+    notes.extend(make_distinct(names.iter_mut()));
     let width = names.len();
     let below = &sample.records[first.min(sample.records.len())..];
     let is_longer = |record: &super::sample::Record<'_>| {
@@ -65,10 +76,21 @@ pub(crate) fn start<'a>(text: &'a [u8], source: &'a str, format: &'a Format) -> 
         let message = "each row ends in a delimiter more than the line of names; the empty cell behind it is left out";
         notes.push(Warning::of_table(message));
     }
+    // Where rows may lack the value of the last column, a cell too many may also be one with a delimiter in it.
+    let shortens = below.iter().all(|record| record.cells.len() != width || !record.cells[width - 1].is_empty());
     let cause = cause(&sample, first, width, has_names);
     let bad_rows = format.layout.bad_rows;
-    let rows =
-        Rows { records: rows, width, source, drops_last, bad_rows, cause, row: 0, bad: super::rows::Bad::default() };
+    let rows = Rows {
+        records: rows,
+        width,
+        source,
+        drops_last,
+        shortens,
+        bad_rows,
+        cause,
+        row: 0,
+        bad: super::rows::Bad::default(),
+    };
     Ok(Start { names, rows, header: has_names.then_some(header), notes })
 }
 
@@ -91,7 +113,7 @@ fn ruled<'a>(text: &'a [u8], source: &'a str, format: &'a Format, notes: &mut Ve
             "{source}: has no rows behind its first {lines} lines, which {options} leaves out"
         )));
     }
-    let given = delimiter(source, format).or(declared);
+    let given = delimiter(text, source, format).or(declared);
     if before == 0 && comment.is_none() && format.header != Header::No {
         match hash(&records, given, format) {
             Hash::None => {}
@@ -103,17 +125,13 @@ fn ruled<'a>(text: &'a [u8], source: &'a str, format: &'a Format, notes: &mut Ve
                 skip_hashes(&mut records, lines);
             }
             Hash::Names { lines } => {
-                notes.push(hash_note(lines, true));
-                skip_hashes(&mut records, lines);
-            }
-            Hash::Header { lines, is_everywhere } => {
-                notes.push(if lines > 0 { hash_note(lines, true) } else { header_note() });
-                if is_everywhere {
-                    records = records.ruled(Rules { comment: Some(b"#"), ..records.rules() });
-                }
+                notes.extend((lines > 0).then(|| hash_note(lines, true)));
                 skip_hashes(&mut records, lines);
                 records.skip_to_line();
-                records.skip_bytes(mark(records.rest()));
+                if records.skip_mark(b'#', given) {
+                    let message = "the line of names begins with #, which is left out of the first name";
+                    notes.push(Warning::of_table(message));
+                }
             }
         }
     }
@@ -137,7 +155,7 @@ fn skip_hashes(records: &mut Records<'_>, lines: usize) {
 }
 
 /// The delimiter that is given, or that the name of the file says.
-fn delimiter(source: &str, format: &Format) -> Option<u8> {
+fn delimiter(text: &[u8], source: &str, format: &Format) -> Option<u8> {
     match format.delimiter.as_deref() {
         Some(SPACES) => return Some(b' '),
         Some(given) => return Some(given.as_bytes()[0]),
@@ -145,7 +163,19 @@ fn delimiter(source: &str, format: &Format) -> Option<u8> {
     }
     let name = source.to_ascii_lowercase();
     let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-    [".tsv", ".tab"].iter().any(|end| name.ends_with(end)).then_some(b'\t')
+    ([".tsv", ".tab"].iter().any(|end| name.ends_with(end)) && !has_other(text)).then_some(b'\t')
+}
+
+/// Whether the first lines of a text have no tab, but all as many of another delimiter: its name says otherwise, but its cells decide.
+fn has_other(text: &[u8]) -> bool {
+    const LINES: usize = 20;
+    let lines = || text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES);
+    let count = |line: &[u8], mark: u8| line.iter().filter(|byte| **byte == mark).count();
+    let is_even = |mark: u8| {
+        let mut counts = lines().map(|line| count(line, mark));
+        counts.next().is_some_and(|first| first > 0 && counts.all(|count| count == first))
+    };
+    lines().all(|line| !line.contains(&b'\t')) && [b',', b';', b'|'].into_iter().any(is_even)
 }
 
 /// The delimiter that the first line declares for Excel: `sep=;`.
@@ -179,12 +209,27 @@ fn sniffed<'a>(records: &Records<'a>, format: &Format, notes: &mut Vec<Warning>)
     if let Some((_, other)) = other {
         return other;
     }
-    if sample.width() == 1 && is_spaced(&usual, format) {
+    if sample.width() <= 1 && is_spaced(&usual, format) {
         notes.push(Warning::of_table("cells are apart by spaces; a delimiter declares another character"));
         return records.ruled(Rules { delimiter: b' ', is_spaced: true, ..records.rules() });
     }
-    usual
+    let rare = RARE.into_iter().map(ruled).find(|other| {
+        let other = Sample::of(other);
+        other.records.len() > 2
+            && other.width() > 1
+            && is_even(&other)
+            && other.are_names(0, format)
+            && other.has_numbers(1, format)
+    });
+    let Some(rare) = rare.filter(|_| sample.width() == 1) else { return usual };
+    let mark = char::from(rare.delimiter());
+    let mark = if mark.is_control() { format!("the character {}", u32::from(mark)) } else { format!("\"{mark}\"") };
+    notes.push(Warning::of_table(format!("cells are apart by {mark}; a delimiter declares another character")));
+    rare
 }
+
+/// Characters that are rarely between cells: only if each record has as many.
+const RARE: [u8; 5] = [b'^', b'~', 0x01, 0x1f, b':'];
 
 /// The names of the columns, empty where there is none. Leaves `records` at the first record behind them.
 fn read_names(records: &mut Records<'_>, source: &str, format: &Format, is_named: bool) -> Result<Vec<String>> {
@@ -204,7 +249,7 @@ fn read_names(records: &mut Records<'_>, source: &str, format: &Format, is_named
     *records = after;
     let name = |cell: &RawCell<'_>| {
         let text = std::str::from_utf8(trimmed(cell)).ok();
-        text.map(str::to_owned).ok_or_else(|| Error::new(format!("{source}: the header {NOT_UTF8}")))
+        text.map(on_one_line).ok_or_else(|| Error::new(format!("{source}: the header {NOT_UTF8}")))
     };
     cells.iter().map(name).collect()
 }
@@ -217,27 +262,6 @@ fn drop_unnamed(names: &mut Vec<String>, width: usize, header: &Records<'_>, not
         let message = format!("line {line} ends in delimiters without names, which no row has; they are left out");
         notes.push(Warning::of_table(message));
     }
-}
-
-/// Why rows have another number of cells than the names, if all have the same.
-fn cause(sample: &Sample<'_>, first: usize, width: usize, has_names: bool) -> String {
-    let Some(row) = sample.records.get(first) else { return String::new() };
-    let got = row.cells.len();
-    let (line, common) = (sample.records[first.saturating_sub(1)].line, sample.width());
-    if got == width + 1 && common == got && has_names && width > 1 {
-        return "every row has a cell more than the line of names: has the first column no name? skip 1 and no header name the columns c0, c1, …"
-            .into();
-    }
-    if width >= common {
-        return String::new();
-    }
-    let at = sample.records.iter().position(|record| record.cells.len() == common).unwrap_or(0);
-    let lines = sample.records[at].line - 1;
-    let cells = if width == 1 { "1 cell".to_owned() } else { format!("{width} cells") };
-    format!(
-        "line {line} has {cells}, most lines have {common}: is it a title above the table? skip {lines} leaves out the lines before line {}",
-        lines + 1
-    )
 }
 
 fn before(sample: &Sample<'_>, at: usize) -> Warning {
@@ -261,17 +285,13 @@ fn units_note(sample: &Sample<'_>, first: usize, units: usize) -> Warning {
 }
 
 fn hash_note(lines: usize, has_names: bool) -> Warning {
-    let what = if lines == 1 { "the first line begins".to_owned() } else { format!("the first {lines} lines begin") };
+    let what = if lines == 1 {
+        "the first line begins with # and is taken as a comment, which is left out".to_owned()
+    } else {
+        format!("the first {lines} lines begin with # and are taken as comments, which are left out")
+    };
     let names = if has_names { "; the last line with # holds the names" } else { "" };
-    Warning::of_table(format!(
-        "{what} with # and are taken as comments, which are left out{names}; skip or no header declares another start"
-    ))
-}
-
-fn header_note() -> Warning {
-    Warning::of_table(
-        "the first line begins with # and holds the names of the columns; skip or no header declares another start",
-    )
+    Warning::of_table(format!("{what}{names}; skip or no header declares another start"))
 }
 
 #[cfg(test)]

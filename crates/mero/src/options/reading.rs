@@ -7,7 +7,7 @@ use clap::Args;
 use crate::terminal::console::complain;
 use crate::terminal::progress::Progress;
 use crate::{Answer, Failure};
-use meromorph::files::{BadRows, ENCODINGS, Format, Given, Header, Layout, ReadLike, Table, TableBytes};
+use meromorph::files::{BadRows, Format, Given, Header, Layout, ReadLike, Table, TableBytes, encoding_by_name};
 use meromorph::files::{check_bytes, read_files, read_files_like, read_table, read_table_like, unpack};
 use meromorph::internal::host;
 use meromorph::model::Model;
@@ -45,8 +45,8 @@ pub(crate) struct Reading {
     /// Sheet of an Excel workbook; by default, the first that is not hidden
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
-    /// Encoding of the text; by default, UTF-8 or the one of its mark
-    #[arg(long, value_name = "NAME", value_parser = ENCODINGS.map(|(name, _)| name))]
+    /// Encoding of the text: utf-8, utf-16le, utf-16be, latin1, windows-1252 or iso-8859-15; by default, UTF-8 or the one of its mark
+    #[arg(long, value_name = "NAME")]
     encoding: Option<String>,
     /// Lines that begin with this text are comments; by default, those with # at the top
     #[arg(long, value_name = "TEXT")]
@@ -103,8 +103,9 @@ impl Reading {
         format.sheet.clone_from(&self.sheet);
         format.keeps_words = self.keep_na;
         let bad_rows = self.bad_rows.as_deref().map(BadRows::by_name).transpose();
+        let encoding = self.encoding.as_deref().map(encoding_by_name).transpose();
         format.layout = Layout {
-            encoding: self.encoding.clone(),
+            encoding: encoding.map_err(|error| Failure::usage(error.to_string()))?.map(str::to_owned),
             comment: self.comment.clone(),
             skip: self.skip.unwrap_or(0),
             header_row: self.header_row,

@@ -41,11 +41,7 @@ fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
     let mut parts = Parts { archive: Archive::open(bytes, source)?, source };
     let names = parts.archive.names()?;
     let (sheets, is_1904) = sheets(&parts.text(WORKBOOK)?);
-    let Sheet { key, .. } = chosen(&sheets, source, format)?;
-    let place = place(&parts.text(RELATIONS)?, key);
-    let Some(place) = place.filter(|place| names.contains(place)) else {
-        return Err(Error::new(format!("{source}: is damaged: a sheet of the workbook is missing")));
-    };
+    let chosen = chosen(&sheets, source, format)?;
     let part = |end: &str| names.iter().find(|name| name.eq_ignore_ascii_case(end)).cloned();
     let mut workbook = Workbook::new(is_1904);
     if let Some(name) = part("xl/styles.xml") {
@@ -54,15 +50,31 @@ fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
     if let Some(name) = part("xl/sharedStrings.xml") {
         workbook.shared = shared(&parts.text(&name)?, &mut workbook.grid.texts);
     }
-    let text = parts.text(&place)?;
-    workbook.read(&text, source)?;
+    let relations = parts.text(RELATIONS)?;
+    let mut read = chosen;
+    // A sheet without rows holds no table; unless it is named, the next one that has rows does.
+    let others = sheets.iter().filter(|sheet| !sheet.is_hidden && format.sheet.is_none() && sheet.key != chosen.key);
+    for sheet in std::iter::once(chosen).chain(others) {
+        let Some(place) = place(&relations, &sheet.key).filter(|place| names.contains(place)) else {
+            return Err(Error::new(format!("{source}: is damaged: a sheet of the workbook is missing")));
+        };
+        workbook.read(&parts.text(&place)?, source)?;
+        if !workbook.rows.is_empty() {
+            read = sheet;
+            break;
+        }
+    }
+    let empty = (read.key != chosen.key).then(|| {
+        let (empty, read) = (&chosen.name, &read.name);
+        Warning::of_table(format!("sheet \"{empty}\" is empty; sheet \"{read}\" is read; sheet names another"))
+    });
     let names: Vec<&str> = sheets.iter().map(|sheet| sheet.name.as_str()).collect();
     let others = if names.len() > 1 {
         format!("; the sheets are {}, of which sheet names one", listed(&names))
     } else {
         String::new()
     };
-    Ok(workbook.table(source, format)?.noting(hidden(&sheets, format)).with_hint(others))
+    Ok(workbook.table(source, format)?.noting(hidden(&sheets, format)).noting(empty).with_hint(others))
 }
 
 /// What is said of hidden sheets before the one that is read.

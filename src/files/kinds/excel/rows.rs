@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::sheet::Workbook;
 use crate::error::{Error, Result};
+use crate::files::names::{make_distinct, on_one_line};
 use crate::files::text::records::Records;
 use crate::files::text::sample::{Record, Sample};
 use crate::files::text::{Format, Header, Percent};
@@ -34,16 +35,24 @@ impl Workbook {
         self.rows.sort_by_key(|row| row.line);
         let at = self.names_at(before, source, format)?;
         notes.extend((at > 0).then(|| self.title(at)));
+        let units = self.units(at, format);
         let merged = self.fill_merges();
         let mut rows = std::mem::take(&mut self.rows).into_iter().skip(at).peekable();
         let mut columns: BTreeMap<usize, usize> = BTreeMap::new();
         let is_named = at > 0 || format.layout.header_row.is_some();
         let first_line = rows.peek().map_or(0, |row| row.line);
         if let Some(names) = rows.next_if(|row| self.has_names(row, format, is_named)) {
-            for (column, code) in names.cells {
-                let name = String::from_utf8_lossy(self.grid.texts.get(code).trim_ascii()).into_owned();
+            let name = |code: u32| on_one_line(&String::from_utf8_lossy(self.grid.texts.get(code).trim_ascii()));
+            let mut names: Vec<(usize, String)> =
+                names.cells.into_iter().map(|(column, code)| (column, name(code))).collect();
+            notes.extend(make_distinct(names.iter_mut().map(|(_, name)| name)));
+            for (column, name) in names {
                 columns.insert(column, self.grid.add_column(name));
             }
+        }
+        if units > 0 && !columns.is_empty() {
+            let lines: Vec<usize> = rows.by_ref().take(units).map(|row| row.line).collect();
+            notes.push(units_note(&lines));
         }
         let formulas = std::mem::take(&mut self.formulas);
         let formulas = formulas.into_iter().filter(|(line, _)| *line > first_line);
@@ -93,6 +102,15 @@ impl Workbook {
             )));
         }
         Ok(0)
+    }
+
+    /// How many rows below the names, which are at a place, hold texts where all others hold numbers.
+    fn units(&self, at: usize, format: &Format) -> usize {
+        let mut sample = self.sample();
+        // Cells that are empty at the end of a row are not in the sheet.
+        let width = sample.records.iter().map(|record| record.cells.len()).max().unwrap_or(0);
+        sample.records.iter_mut().for_each(|record| record.cells.resize(width, String::new()));
+        if at + 1 < sample.records.len() { sample.units(at + 1, format) } else { 0 }
     }
 
     /// The first rows as texts, from the first column that is used.
@@ -150,4 +168,13 @@ impl Workbook {
             Header::Auto => is_named || !row.cells.iter().any(|(_, code)| format.is_number(self.grid.texts.get(*code))),
         }
     }
+}
+
+/// What is said of rows between the names and the numbers.
+fn units_note(lines: &[usize]) -> Warning {
+    let shown = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ");
+    let rows = if lines.len() == 1 { "row" } else { "rows" };
+    Warning::of_table(format!(
+        "{rows} {shown} of the sheet: texts below the names where all other rows have numbers, such as units; left out"
+    ))
 }

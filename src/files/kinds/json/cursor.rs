@@ -63,6 +63,7 @@ impl<'a> Cursor<'a> {
                 Some(b'"') => break,
                 Some(b'\\') => at += 2,
                 Some(0x20..) => at += 1,
+                None => return Err(self.error("the file ends within a text: is it cut short?")),
                 _ => return Err(self.expected("a quote that ends the text")),
             }
         }

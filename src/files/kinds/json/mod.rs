@@ -9,6 +9,8 @@ mod shape;
 use super::kind::Kind;
 use crate::error::{Error, Result};
 use crate::files::Table;
+use crate::files::text::encoding::decoded;
+use crate::files::text::start::NOT_UTF8;
 use crate::files::text::{Format, Header, begins_json};
 use cursor::{Cursor, lines};
 use rows::Rows;
@@ -18,39 +20,40 @@ pub(crate) static KIND: Kind = Kind {
     name: "JSON",
     magic: b"",
     is: begins_json,
-    options: &["na", "keep_na", "header"],
+    options: &["na", "keep_na", "header", "encoding"],
     read: Some(read),
     open: Some(|opened, _| opened.refused("is JSON")),
 };
 
 fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|error| {
+    let (bytes, mut notes) = decoded(bytes, source, format)?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
         let line = 1 + lines(&bytes[..error.valid_up_to()]);
-        Error::new(format!("{source}: line {line}: is not UTF-8 text; save the file as UTF-8"))
+        Error::new(format!("{source}: line {line}: {NOT_UTF8}"))
     })?;
     let found = shape(Cursor::new(text, source))?;
-    let has_cells = matches!(found, Shape::Lists(_) | Shape::LinesOfLists | Shape::Split { .. });
+    let has_cells = matches!(found, Shape::Lists(..) | Shape::LinesOfLists | Shape::Split { .. });
     if format.header != Header::Auto && !has_cells {
         return Err(Error::usage(format!("{source}: header does not apply to JSON objects, which name their fields")));
     }
-    let (mut rows, mut notes) = (Rows::new(Cursor::new(text, source)), Vec::new());
+    let mut rows = Rows::new(Cursor::new(text, source));
     match found {
         Shape::Lines => rows.lines()?,
         Shape::Records(list) => {
             notes.extend(list.note());
             rows.records(list.at)?;
         }
-        Shape::Lists(list) => {
+        Shape::Lists(list, columns) => {
             notes.extend(list.note());
-            rows.lists(list.at, format.header)?;
+            rows.lists(list.at, columns, format.header)?;
         }
         Shape::LinesOfLists => rows.lines_of_lists(format.header)?,
         Shape::Columns(members) => rows.columns(&members)?,
         Shape::Split { names, data } => rows.split(names, data)?,
         Shape::ByRow(members) => rows.by_row(&members)?,
     }
-    Ok(rows.table(format)?.noting(notes))
+    let (table, renamed) = rows.table(format)?;
+    Ok(table.noting(notes).noting(renamed))
 }
 
 #[cfg(test)]

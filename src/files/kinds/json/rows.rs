@@ -6,14 +6,17 @@ use super::cursor::{Cursor, Scalar};
 use super::shape::Member;
 use crate::error::{Error, Result};
 use crate::files::kinds::grid::Grid;
+use crate::files::names::make_distinct;
 use crate::files::text::{Format, Header};
-use crate::files::{MISSING_CODE, Table};
+use crate::files::{MISSING_CODE, Table, Warning};
 
 pub(super) struct Rows<'a> {
     cursor: Cursor<'a>,
     grid: Grid,
     /// The column of each name.
     places: HashMap<String, usize>,
+    /// What is said of names that are there several times.
+    renamed: Vec<Warning>,
 }
 
 /// What is said of a column that holds lists.
@@ -21,13 +24,14 @@ const LISTS: &str = "holds lists; expected a number, a text, true, false or null
 
 impl<'a> Rows<'a> {
     pub(super) fn new(cursor: Cursor<'a>) -> Self {
-        Self { cursor, grid: Grid::default(), places: HashMap::new() }
+        Self { cursor, grid: Grid::default(), places: HashMap::new(), renamed: Vec::new() }
     }
 
-    pub(super) fn table(mut self, format: &Format) -> Result<Table> {
+    /// The table, and what a person should know of its names.
+    pub(super) fn table(mut self, format: &Format) -> Result<(Table, Vec<Warning>)> {
         // An object that is null in some row is no column besides those of its fields.
         self.grid.drop_empty(|name, others| others.iter().any(|other| is_part(other, name)));
-        self.grid.table(self.cursor.source(), format)
+        Ok((self.grid.table(self.cursor.source(), format)?, self.renamed))
     }
 
     /// Objects one after another.
@@ -44,11 +48,45 @@ impl<'a> Rows<'a> {
         self.all(at, Self::row)
     }
 
-    /// A list of lists of cells.
-    pub(super) fn lists(&mut self, at: usize, header: Header) -> Result<()> {
-        self.cursor.at = at;
+    /// A list of lists of cells, whose names may be in the objects of another list.
+    pub(super) fn lists(&mut self, at: usize, columns: Option<usize>, header: Header) -> Result<()> {
         let mut width = None;
+        if let Some(columns) = columns.filter(|_| header == Header::Auto) {
+            width = self.described(columns, at)?;
+        }
+        self.cursor.at = at;
+        let header = if width.is_some() { Header::No } else { header };
         self.all(at, |rows| rows.cells(&mut width, header))
+    }
+
+    /// Takes the names of the columns from the field `name` of objects, if there is one for each cell of the first list of cells. Returns how many.
+    fn described(&mut self, columns: usize, at: usize) -> Result<Option<usize>> {
+        let mut cursor = self.cursor.clone();
+        cursor.at = at;
+        cursor.takes(b'[');
+        let mut wanted = 0;
+        cursor.items(*b"[]", |cursor| {
+            wanted += 1;
+            cursor.skip(0)
+        })?;
+        let mut names = Vec::new();
+        cursor.at = columns;
+        cursor.items(*b"[]", |cursor| {
+            cursor.items(*b"{}", |cursor| {
+                let is_name = cursor.name()? == "\"name\"";
+                if !is_name || cursor.peek() != Some(b'"') {
+                    return cursor.skip(0);
+                }
+                let raw = cursor.string()?;
+                names.push(cursor.unquoted(raw)?);
+                Ok(())
+            })
+        })?;
+        if names.len() != wanted {
+            return Ok(None);
+        }
+        self.name(names);
+        Ok(Some(wanted))
     }
 
     /// Lists of cells one after another.
@@ -186,17 +224,13 @@ impl<'a> Rows<'a> {
             wanted
         } else {
             let (names, has_names) = self.names(header)?;
-            *width = Some(names.len());
-            for name in &names {
-                if self.places.contains_key(name) {
-                    return Err(self.cursor.error(&format!("two columns are named \"{name}\"")));
-                }
-                self.column(name, 0);
-            }
+            let count = names.len();
+            *width = Some(count);
+            self.name(names);
             if has_names {
                 return self.cursor.skip(0);
             }
-            names.len()
+            count
         };
         let mut column = 0;
         self.items(*b"[]", |all| {
@@ -215,6 +249,14 @@ impl<'a> Rows<'a> {
         }
         self.end_row();
         Ok(())
+    }
+
+    /// Adds columns of these names.
+    fn name(&mut self, mut names: Vec<String>) {
+        self.renamed.extend(make_distinct(names.iter_mut()));
+        for name in &names {
+            self.column(name, 0);
+        }
     }
 
     /// The names of the columns by the list here, which is not taken, and whether it holds them.

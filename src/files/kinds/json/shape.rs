@@ -12,8 +12,8 @@ pub(super) enum Shape {
     LinesOfLists,
     /// A list of objects.
     Records(Place),
-    /// A list of lists of cells, the first perhaps of names.
-    Lists(Place),
+    /// A list of lists of cells, the first perhaps of names; and where objects describe its columns, if they do.
+    Lists(Place, Option<usize>),
     /// An object of columns, each a list, or an object whose fields are the numbers of rows.
     Columns(Vec<Member>),
     /// Names of columns and lists of cells, each in a field of its own, as pandas writes with `orient="split"`.
@@ -27,6 +27,8 @@ pub(super) struct Place {
     pub(super) at: usize,
     /// The field that holds it; empty if it is the whole text.
     field: String,
+    /// How many items it has; 0 if it is the whole text.
+    items: usize,
 }
 
 impl Place {
@@ -48,19 +50,19 @@ pub(super) struct Member {
 
 enum Value {
     Scalar,
-    /// A list, with the first byte of its first item.
-    List(Option<u8>),
+    /// A list, with the first byte of its first item and the number of its items.
+    List(Option<u8>, usize),
     Object(Vec<Member>),
 }
 
 /// The shape of a text; only the first object is looked at, unless it holds all.
 pub(super) fn shape(mut cursor: Cursor<'_>) -> Result<Shape> {
-    let whole = |cursor: &Cursor<'_>| Place { at: cursor.at, field: String::new() };
+    let whole = |cursor: &Cursor<'_>| Place { at: cursor.at, field: String::new(), items: 0 };
     if cursor.peek() == Some(b'[') {
         let place = whole(&cursor);
         cursor.at += 1;
         return Ok(match cursor.peek() {
-            Some(b'[') => Shape::Lists(place),
+            Some(b'[') => Shape::Lists(place, None),
             Some(b'{' | b']') | None => Shape::Records(place),
             _ => Shape::LinesOfLists,
         });
@@ -87,8 +89,13 @@ fn members(cursor: &mut Cursor<'_>, depth: usize) -> Result<Vec<Member>> {
                 cursor.at += 1;
                 let first = cursor.peek().filter(|first| *first != b']');
                 cursor.at = at;
-                cursor.skip(depth + 1)?;
-                Value::List(first)
+                cursor.check_depth(depth + 1)?;
+                let mut count = 0;
+                cursor.items(*b"[]", |cursor| {
+                    count += 1;
+                    cursor.skip(depth + 2)
+                })?;
+                Value::List(first, count)
             }
             _ => {
                 cursor.scalar()?;
@@ -110,18 +117,21 @@ fn of_object(members: Vec<Member>, source: &str) -> Result<Shape> {
     if let (Some(names), Some(data)) = (list("columns", |first| first == b'"'), list("data", |first| first == b'[')) {
         return Ok(Shape::Split { names, data });
     }
-    for (first, of) in [(b'{', "records"), (b'[', "lists")] {
-        let mut found = lists(&members, first);
-        if found.len() > 1 {
-            let names: Vec<&str> = found.iter().map(|place| place.field.as_str()).collect();
-            let names = listed(&names);
-            return Err(Error::new(format!(
-                "{source}: has several lists of {of}, in the fields {names}; expected one: save the list with the rows as a file of its own"
-            )));
-        }
-        if let Some(place) = found.pop() {
-            return Ok(if first == b'{' { Shape::Records(place) } else { Shape::Lists(place) });
-        }
+    let [records, of_cells] = [b'{', b'['].map(|first| lists(&members, first));
+    // What describes the rows may have lists too, but is shorter.
+    let longest = |lists: &[Place]| lists.iter().map(|place| place.items).max().unwrap_or(0);
+    let is_cells = longest(&of_cells) > longest(&records);
+    let columns = records.first().filter(|_| records.len() == 1).map(|place| place.at);
+    let (mut found, of) = if is_cells { (of_cells, "lists") } else { (records, "records") };
+    if found.len() > 1 {
+        let names: Vec<&str> = found.iter().map(|place| place.field.as_str()).collect();
+        let names = listed(&names);
+        return Err(Error::new(format!(
+            "{source}: has several lists of {of}, in the fields {names}; expected one: save the list with the rows as a file of its own"
+        )));
+    }
+    if let Some(place) = found.pop() {
+        return Ok(if is_cells { Shape::Lists(place, columns) } else { Shape::Records(place) });
     }
     let is_row_number =
         |member: &Member| !member.name.is_empty() && member.name.bytes().all(|byte| byte.is_ascii_digit());
@@ -143,12 +153,16 @@ fn of_object(members: Vec<Member>, source: &str) -> Result<Shape> {
 
 impl Member {
     fn is_list(&self) -> bool {
-        matches!(self.value, Value::List(_))
+        matches!(self.value, Value::List(..))
     }
 
     /// The first byte of the first item of a list.
     fn first_item(&self) -> Option<u8> {
-        if let Value::List(first) = self.value { first } else { None }
+        if let Value::List(first, _) = self.value { first } else { None }
+    }
+
+    fn items(&self) -> usize {
+        if let Value::List(_, count) = self.value { count } else { 0 }
     }
 }
 
@@ -157,7 +171,8 @@ fn lists(members: &[Member], first: u8) -> Vec<Place> {
     let mut level: Vec<(String, &Member)> = members.iter().map(|member| (member.name.clone(), member)).collect();
     while !level.is_empty() {
         let is_it = |(_, member): &&(String, &Member)| member.first_item() == Some(first);
-        let place = |(field, member): &(String, &Member)| Place { at: member.at, field: field.clone() };
+        let place =
+            |(field, member): &(String, &Member)| Place { at: member.at, field: field.clone(), items: member.items() };
         let found: Vec<Place> = level.iter().filter(is_it).map(place).collect();
         if !found.is_empty() {
             return found;

@@ -12,6 +12,7 @@ mod thrift;
 use super::kind::Kind;
 use super::memory::has_memory;
 use crate::error::{Error, Result};
+use crate::files::names::make_distinct;
 use crate::files::text::Format;
 use crate::files::text::reading::Unread;
 use crate::files::{Column, Table};
@@ -27,14 +28,15 @@ pub(crate) static KIND: Kind = Kind {
 };
 
 fn read(bytes: &[u8], source: &str, format: &Format) -> Result<Table> {
-    let footer = schema::Footer::read(bytes, source)?;
+    let mut footer = schema::Footer::read(bytes, source)?;
+    let renamed = make_distinct(footer.entries.iter_mut().map(Entry::name_mut));
     let cells = (footer.rows as u64).saturating_mul(footer.entries.len() as u64);
     has_memory(cells, 0).map_err(|what| Error::new(format!("{source}: {what}")))?;
     let column = |entry: &Entry| match entry {
         Entry::Field(field) => column::read(bytes, &footer, field, source, format),
         Entry::Unread(name, why) => Ok(Column::unread(name, footer.rows, Unread { why: why.clone(), is_error: false })),
     };
-    Table::new(source, footer.entries.iter().map(column).collect::<Result<_>>()?)
+    Ok(Table::new(source, footer.entries.iter().map(column).collect::<Result<_>>()?)?.noting(renamed))
 }
 
 #[cfg(test)]

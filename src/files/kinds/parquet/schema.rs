@@ -58,6 +58,15 @@ pub(crate) enum Entry {
     Unread(String, String),
 }
 
+impl Entry {
+    pub(crate) fn name_mut(&mut self) -> &mut String {
+        match self {
+            Self::Field(field) => &mut field.name,
+            Self::Unread(name, _) => name,
+        }
+    }
+}
+
 /// The pages of one column, for a group of rows.
 #[derive(Debug)]
 pub(crate) struct Chunk {

@@ -75,7 +75,7 @@ fn files_that_hold_the_same_table_are_read_alike() {
         ("r06b_preamble.csv", "lines 1 to 3 are above the table"),
         ("r08_comments.csv", "the first 2 lines begin with #"),
         ("r09_pipe.csv", ""),
-        ("r30_nul.csv", "1 bytes that are 0"),
+        ("r30_nul.csv", "1 byte that is 0"),
         ("r43_csv.zip", ""),
         ("j4_wrapped.json", "the list in the field \"data\""),
         ("j6_lists.json", ""),
@@ -249,4 +249,28 @@ fn predictions_stand_beside_the_rows_that_were_read() {
     let output = folder.mero("predict m short.csv --with-inputs --device cpu --bad-rows fill");
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(out.lines().nth(2).is_some_and(|line| line.starts_with("0.1,,,")), "{out}");
+}
+
+#[test]
+fn encodings_have_many_names() {
+    let folder = Folder::new();
+    let rows: String = (0..30).map(|row| format!("gr\u{fc}n {},{row}.5\n", row % 3)).collect();
+    let bytes: Vec<u8> = format!("k,y\n{rows}").chars().map(|letter| letter as u8).collect();
+    folder.write("a.csv", bytes);
+    let output = folder.mero(&format!("train a.csv --target y {QUICK} --out m --encoding ISO-8859-1"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (code, message) =
+        folder.refused(&format!("train a.csv --target y {QUICK} --out m --force --encoding shift_jis"));
+    let wanted = "encoding: \"shift_jis\" is not read here; convert the file to UTF-8: iconv -f SHIFT-JIS -t UTF-8";
+    assert!(code == Some(2) && message.contains(wanted), "{message}");
+}
+
+#[test]
+fn a_row_of_several_files_is_named_by_its_own() {
+    let folder = Folder::new();
+    folder.write("d/a.csv", "x,y\n1,2\n2,4\n");
+    folder.write("d/b.csv", "x,y\n5,1\nred,6\n");
+    let (table, _) = read_files(&folder.path("d/*.csv"), &Format::default()).unwrap();
+    let error = table.numbers("x").unwrap_err().to_string();
+    assert!(error.ends_with("b.csv: row 2, column \"x\": \"red\" is not a number"), "{error}");
 }
