@@ -113,7 +113,7 @@ impl Table {
 
     /// The same with the files that its rows are of, in their order, and how many rows each has.
     #[must_use]
-    pub(crate) fn of_files(self, parts: Vec<(String, usize)>) -> Self {
+    pub fn of_files(self, parts: Vec<(String, usize)>) -> Self {
         Self { parts, ..self }
     }
 

@@ -257,7 +257,7 @@ fn edited_files_are_errors() {
     assert_eq!(message(&text), "no error");
     assert!(message(&text[..text.len() / 2]).starts_with("fit.json: "));
     assert!(
-        message(&text.replace("\"n\":20", "\"n\":21"))
+        message(&text.replace("\"is_weighted\":false", "\"is_weighted\":true"))
             .starts_with("fit.json: is damaged or was changed: its checksum is ")
     );
     // Without its checksum, a file is judged field by field.

@@ -1,7 +1,10 @@
-//! Options of the command line in messages of the engine, which names them as programs do: `bad_rows skip` is `--bad-rows skip` here.
+//! Options of reading in messages of the engine, which names them as programs do: `bad_rows skip` is `--bad-rows skip` here.
 
 use meromorph::options::Naming;
-use meromorph::run::{OPTIONS, READING};
+use meromorph::run::READING;
+
+/// An option of training that is about how cells are written.
+const DATE_ORDER: &str = "date_order";
 
 /// A message for a person at the command line: names of several words, such as `bad_rows`, are those of flags. What is in quotes is a person's own
 /// text, and names of one word could be words of the sentence.
@@ -11,8 +14,8 @@ pub(crate) fn spelled(message: &str) -> String {
 }
 
 fn flags(text: &str) -> String {
-    let names = READING.entries().map(|entry| entry.name).chain(OPTIONS.entries().map(|entry| entry.name));
-    let names: Vec<&str> = names.filter(|name| name.contains('_')).collect();
+    let names: Vec<&str> =
+        READING.entries().map(|entry| entry.name).filter(|name| name.contains('_')).chain([DATE_ORDER]).collect();
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/');
     let mut spelled = String::new();
     for word in text.split_inclusive(|letter: char| !is_part(letter)) {
@@ -37,6 +40,7 @@ mod tests {
             ("keep_na, which keeps it.", "--keep-na, which keeps it."),
             ("the option date_order.", "the option --date-order."),
             ("column \"bad_rows\" of /data/bad_rows/a.csv", "column \"bad_rows\" of /data/bad_rows/a.csv"),
+            ("tau_infer is 0", "tau_infer is 0"),
             ("--bad-rows and my_bad_rows", "--bad-rows and my_bad_rows"),
         ];
         for (engine, command) in cases {

@@ -168,7 +168,7 @@ fn dates_are_read_however_they_are_written() {
     let folder = with("r13b_open_order.csv");
     let (said, model) = trained(&folder, "r13b_open_order.csv", "");
     assert!(matches!(features(&model)[0], Feature::Categorical(_)));
-    assert!(said.contains("the option date_order says it (dmy, mdy or ymd)"), "{said}");
+    assert!(said.contains("the option --date-order says it (dmy, mdy or ymd)"), "{said}");
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn what_stays_unread_is_named_with_the_option_that_reads_it() {
         (&|i| format!("{}{i}", ["$", "€"][i % 2]), "its numbers have different units"),
         (
             &|i| if i % 3 == 0 { format!("soon {i}") } else { format!("2024-01-{:02}", i % 28 + 1) },
-            "of its texts are dates, others are not",
+            "of its different texts are dates, others are not",
         ),
         (&|i| format!("{}{i}", ["<", ">"][i % 2]), "60 of 60 numbers are limits"),
     ];
