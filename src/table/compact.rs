@@ -39,7 +39,7 @@ fn month_before_year(value: f64) -> Option<String> {
 }
 
 fn whole(value: f64) -> Option<u64> {
-    (value >= 0.0 && value < 1e9 && value == value.trunc()).then_some(value as u64)
+    ((0.0..1e9).contains(&value) && value == value.trunc()).then_some(value as u64)
 }
 
 #[cfg(test)]

@@ -170,7 +170,7 @@ fn delimiter(text: &[u8], source: &str, format: &Format) -> Option<u8> {
 fn has_other(text: &[u8]) -> bool {
     const LINES: usize = 20;
     let lines = || text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LINES);
-    let count = |line: &[u8], mark: u8| line.iter().filter(|byte| **byte == mark).count();
+    let count = |line: &[u8], mark: u8| line.split(|byte| *byte == mark).count() - 1;
     let is_even = |mark: u8| {
         let mut counts = lines().map(|line| count(line, mark));
         counts.next().is_some_and(|first| first > 0 && counts.all(|count| count == first))

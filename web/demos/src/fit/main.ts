@@ -38,7 +38,8 @@ async function refit(): Promise<void> {
 
 /** Draws a fit, with the curve of its start values. */
 async function show({ columns }: Data, fit: CurveFit, values: Record<string, number>): Promise<void> {
-  const file = fit.toJSON();
+  // The checksum is that of the fit's own values.
+  const { checksum: _, ...file } = fit.toJSON();
   const parameters = Object.entries(file.parameters as Record<string, object>).map(([name, one]) => [name, { ...one, ...(name in values && { value: values[name] }) }]);
   const start = await load({ ...file, parameters: Object.fromEntries(parameters) });
   const used = [...fit.columns, fit.target].map((name) => columns[name] as Float64Array);
