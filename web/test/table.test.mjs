@@ -14,7 +14,7 @@ before(async () => {
 
 /** A text, whether each column is numeric, and the rows that are drawn. */
 const CASES = [
-  ["a,b\n1,2\n3,x\n", { a: true, b: false }, [["1", "2"], ["3", "x"]]],
+  ["a,b\n1,2\n3,red\n", { a: true, b: false }, [["1", "2"], ["3", "red"]]],
   ["\ufeffa;b\r\n1.5;2\r\n", { a: true, b: true }, [["1.5", "2"]]],
   ["a\tb\r1\t2\r", { a: true, b: true }, [["1", "2"]]],
   // A decimal comma is not a number: the cell is text.
@@ -23,7 +23,7 @@ const CASES = [
   ["a,,b\n1,2,3\n", { a: true, c1: true, b: true }, [["1", "2", "3"]]],
   ["\n\na,b\n\n1,2\n\n", { a: true, b: true }, [["1", "2"]]],
   ['"a;b;c", "d"\n" 1 ",  "2" \n', { "a;b;c": true, d: true }, [["1", "2"]]],
-  ['pipe,"say ""hi"""\n5" wide,"a,\nb"\n', { pipe: false, 'say "hi"': false }, [['5" wide', "a,\nb"]]],
+  ['pipe,"say ""hi"""\na 5" pipe,"a,\nb"\n', { pipe: false, 'say "hi"': false }, [['a 5" pipe', "a,\nb"]]],
   ["a,b\nNA,x\n1,?\n2,Null\n3,n/a\n-nan,y\n4,z\n,w\n", { a: true, b: false }, [["4", "z"]]],
   ["a,b\n0x10,1_00\n1,2\n", { a: false, b: false }, [["0x10", "1_00"], ["1", "2"]]],
   ["a,b\n1,+Infinity\n2,-inf\n", { a: true, b: true }, [["1", "+Infinity"], ["2", "-inf"]]],

@@ -88,6 +88,6 @@ export class Backup {
 /** The size of a table or of arrays in bytes. */
 function size(data: unknown): number {
   if (typeof data === "string") return data.length;
-  if (ArrayBuffer.isView(data)) return data.byteLength;
+  if (ArrayBuffer.isView(data) || data instanceof ArrayBuffer) return data.byteLength;
   return Object.values(data as object).reduce((sum, part) => sum + (ArrayBuffer.isView(part) ? part.byteLength : 0), 0);
 }
