@@ -5,7 +5,10 @@ use crate::files::text::missing;
 use crate::files::text::reading::Warning;
 
 /// Fewer different texts may be classes such as `1a` or `18-25`.
-const MORE_THAN_CLASSES: usize = 20;
+const MORE_THAN_CLASSES: usize = 10;
+
+/// What numbers and durations may begin with: `0x1F`, `PT30M`, `approx. 5`.
+const BEGINNINGS: [&str; 6] = ["0x", "pt", "approx", "ca.", "ca ", "circa "];
 
 /// The first of the texts if nine of ten look like numbers or dates, though none is read as one.
 pub(super) fn example(levels: &[String]) -> Option<&String> {
@@ -30,10 +33,14 @@ pub(super) fn of_unique(column: &str, levels: &[String]) -> Option<Warning> {
 
 /// Whether a text is mostly digits behind its first sign, has a year beside another number, or has a time of day.
 fn is_meant(text: &str) -> bool {
-    let letters = text.chars().filter(|letter| !letter.is_whitespace());
+    let letters = text.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '"' | '\'' | '='));
     let digits = letters.clone().filter(|letter| is_digit(*letter)).count();
     let is_first = |letter: char| is_digit(letter) || !letter.is_alphabetic();
     if text.starts_with(is_first) && 5 * digits >= 2 * letters.count() {
+        return true;
+    }
+    let lower = text.to_ascii_lowercase();
+    if digits > 0 && BEGINNINGS.iter().any(|beginning| lower.starts_with(beginning)) {
         return true;
     }
     let groups: Vec<&str> = text.split(|c: char| !c.is_ascii_digit()).filter(|group| !group.is_empty()).collect();
@@ -60,7 +67,10 @@ mod tests {
             "120/80",
             "1.2 ± 0.1",
             "5'10\"",
-            "0x1F",
+            "0xFF1",
+            "PT30M",
+            "approx. 5",
+            "=\"5\"",
             "'5.1",
             "１２",
             "1½",
@@ -73,7 +83,18 @@ mod tests {
         ] {
             assert!(is_meant(text), "{text}");
         }
-        for text in ["12 Main Street", "red", "A-17", "room 12", "Corolla 2019", "", "-", "SKU 12 x 14 big"] {
+        for text in [
+            "12 Main Street",
+            "red",
+            "A-17",
+            "room 12",
+            "Corolla 2019",
+            "",
+            "-",
+            "SKU 12 x 14 big",
+            "part 5",
+            "ca. red",
+        ] {
             assert!(!is_meant(text), "{text}");
         }
     }
@@ -87,7 +108,7 @@ mod tests {
         };
         assert_eq!(example(&texts(1, 10)).map(String::as_str), Some("1/80"));
         assert_eq!(example(&texts(2, 10)), None);
-        assert!(of_category(&texts(0, 21)).is_some() && of_category(&texts(0, 20)).is_none());
+        assert!(of_category(&texts(0, 11)).is_some() && of_category(&texts(0, 10)).is_none());
         assert_eq!(of_unique("bp", &texts(0, 30)).unwrap().cells, ["0/80", "1/80"]);
     }
 }
