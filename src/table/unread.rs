@@ -31,12 +31,12 @@ pub(super) fn of_unique(column: &str, levels: &[String]) -> Option<Warning> {
     Some(Warning { column: column.into(), message: message.into(), cells: levels.iter().take(2).cloned().collect() })
 }
 
-/// Whether a text is mostly digits behind its first sign, has a year beside another number, or has a time of day.
+/// Whether a third of a text is digits, from its first sign on, has a year beside another number, or has a time of day.
 fn is_meant(text: &str) -> bool {
     let letters = text.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '"' | '\'' | '='));
     let digits = letters.clone().filter(|letter| is_digit(*letter)).count();
     let is_first = |letter: char| is_digit(letter) || !letter.is_alphabetic();
-    if text.starts_with(is_first) && 5 * digits >= 2 * letters.count() {
+    if text.starts_with(is_first) && 3 * digits >= letters.count() {
         return true;
     }
     let lower = text.to_ascii_lowercase();
@@ -68,6 +68,7 @@ mod tests {
             "1.2 ± 0.1",
             "5'10\"",
             "0xFF1",
+            "5 kg",
             "PT30M",
             "approx. 5",
             "=\"5\"",
