@@ -156,7 +156,7 @@ pub(crate) fn matches(column: &Column, rows: &[u32], levels: &[String]) -> Vec<M
 struct Known {
     texts: Texts,
     numbers: Vec<Option<f64>>,
-    /// What the levels say, if they are one word for true and one for false, perhaps beside words for a missing cell.
+    /// What the levels say, if they are one word for true and one for false, perhaps with words for a missing cell as further levels.
     truths: Vec<Option<bool>>,
 }
 

@@ -97,17 +97,13 @@ fn check_texts(table: &Table, column: &Column, rows: &[u32]) -> Result<()> {
         )));
     }
     if count == rows.len() && count >= ENOUGH_ROWS {
-        let why = column.warning().map(|warning| (warning.message.clone(), warning.cells.first().cloned()));
-        let meant = || {
-            unread::example(levels)
-                .map(|text| ("holds no numbers or dates as they are read".into(), Some(text.clone())))
+        let why = match (column.warning(), unread::example(levels)) {
+            (Some(warning), _) => format!("cannot be learnt as numbers: {}", warning.message),
+            (None, Some(text)) => format!("holds no numbers or dates as they are read, such as \"{text}\""),
+            (None, None) => "has another text in every row, so no class can be learnt".into(),
         };
-        let (why, example) = why
-            .or_else(meant)
-            .unwrap_or_else(|| ("has another text in every row, so no class can be learnt".into(), None));
-        let such = example.map_or_else(String::new, |text| format!(", such as \"{text}\""));
         return Err(Error::new(format!(
-            "{source}: target \"{name}\" {why}{such}: expected a number, or classes with several rows each"
+            "{source}: target \"{name}\" {why}: expected a number, or classes with several rows each"
         )));
     }
     Ok(())

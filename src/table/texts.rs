@@ -90,7 +90,7 @@ fn far_date(levels: &[String], order: DateOrder) -> Option<Found> {
     let [first, second, .., before, last] = all.as_slice() else { return None };
     let far = if second.0 - first.0 > FAR { first.1 } else { last.1 };
     let is_far = second.0 - first.0 > FAR || last.0 - before.0 > FAR;
-    let message = format!("holds a date that is far from all others; na {far} makes it missing if it stands for none");
+    let message = format!("holds a date that is far from all others; na {far} makes it missing if it means no date");
     (is_far && all.len() >= FEWEST).then(|| (message, vec![far.clone()]))
 }
 
@@ -242,7 +242,7 @@ mod tests {
         );
         assert_eq!(said(&[names.as_slice(), names.as_slice(), names.as_slice()].concat(), Role::Category), "");
         let days = ["2024-01-01", "2024-01-02", "2024-02-01", "2024-03-01", "9999-12-31"];
-        let far = "column \"a\": holds a date that is far from all others; na 9999-12-31 makes it missing if it stands for none: \"9999-12-31\"";
+        let far = "column \"a\": holds a date that is far from all others; na 9999-12-31 makes it missing if it means no date: \"9999-12-31\"";
         assert_eq!(said(&days, Role::Date(DateOrder::YearFirst)), far);
         assert_eq!(said(&days[..4], Role::Date(DateOrder::YearFirst)), "");
         let alike = said(&["Zürich", "Zu\u{308}rich", "18–25", "18-25", "O’Neil", "O'Neil"], Role::Category);

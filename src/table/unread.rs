@@ -7,6 +7,10 @@ use crate::files::text::reading::Warning;
 /// Fewer different texts may be classes such as `1a` or `18-25`.
 const MORE_THAN_CLASSES: usize = 10;
 
+/// What is said of such texts, and the remedy.
+const LOOKS: &str = "its texts look like numbers or dates in a notation that is not read";
+const REMEDY: &str = "write them as plain numbers, or as dates such as 2024-03-01";
+
 /// What numbers and durations may begin with: `0x1F`, `PT30M`, `approx. 5`.
 const BEGINNINGS: [&str; 6] = ["0x", "pt", "approx", "ca.", "ca ", "circa "];
 
@@ -20,18 +24,20 @@ pub(super) fn example(levels: &[String]) -> Option<&String> {
 /// What a person should know about a category of such texts.
 pub(super) fn of_category(levels: &[String]) -> Option<(String, Vec<String>)> {
     example(levels).filter(|_| levels.len() > MORE_THAN_CLASSES)?;
-    let message = "its texts look like numbers or dates in a notation that is not read, so it is a category; if they are, write them as plain numbers, or as dates such as 2024-03-01";
-    Some((message.into(), levels.iter().take(2).cloned().collect()))
+    let message = format!("{LOOKS}, so it is a category; if they are, {REMEDY}");
+    Some((message, levels.iter().take(2).cloned().collect()))
 }
 
 /// What a person should know about a column of such texts that are all different.
 pub(super) fn of_unique(column: &str, levels: &[String]) -> Option<Warning> {
     example(levels)?;
-    let message = "its texts look like numbers or dates in a notation that is not read; they are all different, and it is left out; write them as plain numbers, or as dates such as 2024-03-01, or name it under features to keep it as a category";
-    Some(Warning { column: column.into(), message: message.into(), cells: levels.iter().take(2).cloned().collect() })
+    let message = format!(
+        "{LOOKS}; they are all different, and it is left out; {REMEDY}, or name it under features to keep it as a category"
+    );
+    Some(Warning { column: column.into(), message, cells: levels.iter().take(2).cloned().collect() })
 }
 
-/// Whether a third of a text is digits, from its first sign on, has a year beside another number, or has a time of day.
+/// Whether a third of a text is digits, from its first sign on, has a year and another number, or has a time of day.
 fn is_meant(text: &str) -> bool {
     let letters = text.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '"' | '\'' | '='));
     let digits = letters.clone().filter(|letter| is_digit(*letter)).count();

@@ -79,16 +79,18 @@ function flat(row: Record<string, unknown>, before = "", depth = 0): [string, un
 /** Rows that are objects. Their columns are those that any row has, or of those the ones that are used. */
 export function* objects(call: string, given: readonly unknown[], known: Known): Steps {
   const { names: used, isUsed = () => true } = known;
-  const rows = given.map((row) => (hasFields(row) && Object.values(row).some(hasFields) ? Object.fromEntries(flat(row)) : row));
+  const rows: unknown[] = [];
   const found = new Set<string>();
   let last: string[] = [];
-  for (const [row, cells] of rows.entries()) {
+  for (const [row, one] of given.entries()) {
+    const cells = hasFields(one) && Object.values(one).some(hasFields) ? Object.fromEntries(flat(one)) : one;
+    rows.push(cells);
     if (typeof cells !== "object" || cells === null || isList(cells)) throw new InputError(`${call}: row ${row + 1} is ${shown(cells)}, wanted an object as in row 1`);
     const keys = Object.keys(cells);
     // Most rows have the keys of the row before.
     if (keys.length !== last.length || keys.some((key, at) => key !== last[at])) for (const key of keys) found.add(key);
     last = keys;
-    if (row % ROWS === 0) yield rows.length * keys.length > AT_ONCE;
+    if (row % ROWS === 0) yield given.length * keys.length > AT_ONCE;
   }
   if (found.size === 0) throw new InputError(`${call}: the rows have no cells`);
   if (used) checkAbsent(call, used.filter((name) => !found.has(name)), [...found], known);

@@ -1,9 +1,9 @@
-// The same table, options and seed give the same test figures in the command, in Node and in a browser.
+// The same table, options and seed give the same figures, predictions, notes and warnings in the command, in Node and in a browser.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before } from "node:test";
 import * as mero from "../dist/node.js";
 import { test, uniform, visit, web } from "./browser.mjs";
@@ -87,4 +87,64 @@ test("a model that was not trained by the command has a record of its training, 
   assert.ok(rows.length === 2500 && at.every((place) => place >= 0), header);
   const isInside = rows.every((row) => { const [value, lower, upper] = at.map((place) => Number(row.split(",")[place])); return lower < value && value < upper; });
   assert.ok(isInside);
+});
+
+const cases = join(web, "../tests/cases");
+/** Tables as people write them. `crates/mero/tests/command/cases/faces.rs` compares the command with Rust on them. */
+const odd = JSON.parse(readFileSync(join(cases, "odd.json"), "utf8"));
+const SHAPE = { hidden: [4], epochs: 2, seed: 3 };
+const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
+
+/** What the command answers: its warnings, and what it predicts for the table's own rows. */
+function commandedOdd({ file, target, options }) {
+  const reading = Object.entries(options).flatMap(([name, value]) => [`--${name.replaceAll("_", "-")}`, ...(value === true ? [] : [String(value)])]);
+  const words = ["train", join(cases, file), "--target", target, "--hidden", "4", "--epochs", "2", "--seed", "3", "--device", "cpu", "--json", "--out", "m", "--force", ...reading];
+  const { warnings } = JSON.parse(run(...words).split("\n")[0]);
+  const [header, ...rows] = run("predict", "m", join(cases, file), "--device", "cpu").trimEnd().split("\n").map((line) => line.split(","));
+  return { warnings, values: rows.map((cells) => cells[0]), shares: header.includes("probability") ? rows.map((cells) => Number(cells[1])) : undefined, noted: rows.flatMap((cells, row) => (cells.at(-1) ? [row] : [])) };
+}
+
+/** The same of an engine. It runs in Node, and by its source text in the page. */
+async function answered(engine, data, options) {
+  const { model, warnings } = await engine.fit(data, options);
+  const { value, probability, notes } = await model.predict(data);
+  return { warnings, values: Array.from(value, String), shares: probability && Array.from(probability), noted: [...new Set(notes.map(({ row }) => row))].sort((a, b) => a - b) };
+}
+
+/** Asserts that numbers agree within rounding, and all else exactly. */
+function agree(got, expected, where) {
+  assert.deepEqual(got.warnings, expected.warnings, where);
+  assert.equal(got.values.length, expected.values.length, where);
+  assert.deepEqual(got.noted, expected.noted, where);
+  const near = (a, b, row) => assert.ok(Math.abs(a - b) <= BOUND * (1 + Math.abs(b)), `${where}, row ${row}: got ${a}, expected ${b}`);
+  for (const [row, value] of expected.values.entries()) {
+    if (expected.shares) {
+      assert.equal(got.values[row], value, `${where}, row ${row}`);
+      near(got.shares[row], expected.shares[row], row);
+    } else {
+      near(Number(got.values[row]), Number(value), row);
+    }
+  }
+}
+
+test("odd tables give the same answers in the command, in Node and in a browser", { timeout: 240_000 }, async () => {
+  assert.ok(odd.filter(({ file }) => !file.endsWith(".xlsx")).length >= 30);
+  for (const table of odd) {
+    const expected = commandedOdd(table);
+    const options = { target: table.target, ...SHAPE, ...Object.fromEntries(Object.entries(table.options).map(([name, value]) => [camel(name), value])) };
+    const bytes = readFileSync(join(cases, table.file));
+    const name = basename(table.file);
+    if (name.endsWith(".xlsx")) {
+      await assert.rejects(engine.fit(new File([bytes], name), options), /spreadsheet\), which is not read here; save it as CSV or NPY$/);
+      continue;
+    }
+    agree(await answered(engine, new File([bytes], name), options), expected, `${table.file} in Node`);
+    const inPage = await browser.page.evaluate(async ([source, text, name, options]) => {
+      const { open } = await import("/dist/index.js");
+      const engine = (globalThis.engine ??= await open({ device: "cpu" }));
+      const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+      return (0, eval)(`(${source})`)(engine, new File([bytes], name), options);
+    }, [answered.toString(), bytes.toString("base64"), name, options]);
+    agree(inPage, expected, `${table.file} in the browser`);
+  }
 });

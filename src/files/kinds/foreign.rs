@@ -27,10 +27,7 @@ const TEXT: [(&str, &str); 18] = [
     ("<table", HTML),
     ("<div", HTML),
     ("<?xml", XML),
-    (
-        "version https://git-lfs",
-        "is a pointer of Git LFS, not the file that it stands for; fetch that with git lfs pull",
-    ),
+    ("version https://git-lfs", "is a pointer of Git LFS, not the file itself; fetch that with git lfs pull"),
     ("-- mysql dump", SQL),
     ("-- mariadb dump", SQL),
     ("--\n-- postgresql database dump", SQL),

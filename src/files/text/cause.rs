@@ -4,7 +4,7 @@ use super::format::Format;
 use super::sample::{Record, Sample};
 
 /// What is said of blanks between cells, among which an empty cell cannot be seen.
-pub(super) const SPACED: &str = "cells that are apart by spaces cannot be told apart where one is empty";
+pub(super) const SPACED: &str = "cells that are apart by spaces cannot be distinguished where one is empty";
 
 /// Why rows have another number of cells than the names, if the first has, or all have the same.
 pub(super) fn cause(sample: &Sample<'_>, first: usize, width: usize, has_names: bool) -> String {
@@ -13,7 +13,7 @@ pub(super) fn cause(sample: &Sample<'_>, first: usize, width: usize, has_names: 
     let (line, common) = (sample.records[first.saturating_sub(1)].line, sample.width());
     if has_names && width > 1 && got > width {
         if has_decimal_commas(&sample.records[first..], width) {
-            return "are the numbers written with decimal commas? they cannot be told from commas between cells: save the file with ; between cells, or with decimal points".into();
+            return "are the numbers written with decimal commas? they look the same as commas between cells: save the file with ; between cells, or with decimal points".into();
         }
         if let Some(said) = single_quotes(row) {
             return said.into();

@@ -140,9 +140,14 @@ const MINUS: [char; 6] = ['-', '−', '‐', '‑', '‒', '–'];
 
 /// A price without cents, such as `104.-`, `371,–` and `10,000/-`, without the sign that says so.
 pub(crate) fn without_cents(text: &str) -> &str {
-    let bare = text.trim_end_matches(['-', '−', '–', '—']);
-    let whole = bare.strip_suffix(['.', ',', '/']).filter(|_| bare.len() < text.len());
-    whole.filter(|whole| whole.ends_with(|c: char| c.is_ascii_digit())).unwrap_or(text)
+    let (whole, sign) = text.split_at(text.rfind(['.', ',', '/']).unwrap_or(text.len()));
+    if is_no_cents(sign) && whole.ends_with(|c: char| c.is_ascii_digit()) { whole } else { text }
+}
+
+/// Whether a text is the sign of a price without cents.
+pub(crate) fn is_no_cents(text: &str) -> bool {
+    let dashes = text.strip_prefix(['.', ',', '/']).unwrap_or_default();
+    !dashes.is_empty() && dashes.chars().all(|c| matches!(c, '-' | '−' | '–' | '—'))
 }
 
 /// Whether a text has a sign for minus, and what is left without signs: `(5)`, `5-` and `−5` are -5.

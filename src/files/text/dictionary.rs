@@ -54,7 +54,7 @@ impl Dictionary {
     /// Appends the cells of a later part. Errors as [`Self::add`].
     pub(crate) fn append(&mut self, more: Self) -> Result<(), String> {
         self.others = 0;
-        self.word = self.word.take().or_else(|| more.word.clone());
+        self.word = self.word.take().or(more.word);
         let codes: Vec<u32> = more.known.iter().map(|text| self.code(text)).collect::<Result<_, _>>()?;
         self.codes.extend(more.codes.into_iter().map(|code| codes.get(code as usize).copied().unwrap_or(MISSING_CODE)));
         Ok(())

@@ -1,7 +1,7 @@
 //! How the numbers of a column are written beyond the format of their file: with a unit, with letters for thousands and millions, as limits, with
 //! marks between groups of digits, as durations. [`super::judge`] finds the notation of a column; a model keeps that of its training rows.
 
-use super::cell::{GROUP_MARKS, is_currency, signed, without_cents, without_groups};
+use super::cell::{GROUP_MARKS, is_currency, is_no_cents, signed, without_groups};
 use super::duration::{Clock, hours};
 use super::format::Format;
 use super::missing::trimmed_text;
@@ -106,7 +106,7 @@ impl<'a> Written<'a> {
         let (inner, bare) = if outer { (false, bare) } else { signed(bare) };
         let end = end_of_digits(bare)?;
         let (body, rest) = bare.split_at(end);
-        let rest = bare.strip_prefix(body).map_or(rest, |rest| cents_behind(rest));
+        let rest = without_cents_before(rest);
         let (is_above, rest) = rest.strip_prefix('+').map_or((false, rest), |rest| (true, rest));
         let tail = trimmed_text(rest);
         if !tail.is_empty() && !is_unit(tail) {
@@ -164,11 +164,9 @@ fn joined(lead: &str, tail: &str) -> String {
 }
 
 /// What is behind the digits of a price, without the sign that it has no cents: ` €` of `371,- €`.
-fn cents_behind(rest: &str) -> &str {
-    let sign = rest.find([' ', '\u{a0}']).map_or(rest, |end| &rest[..end]);
-    // With a digit before it the sign is one of a price.
-    let is_sign = !sign.is_empty() && without_cents(&format!("0{sign}")) == "0";
-    if is_sign { &rest[sign.len()..] } else { rest }
+fn without_cents_before(rest: &str) -> &str {
+    let (sign, unit) = rest.split_at(rest.find([' ', '\u{a0}']).unwrap_or(rest.len()));
+    if is_no_cents(sign) { unit } else { rest }
 }
 
 /// Words that multiply, in English, German, French and Spanish.
@@ -305,6 +303,8 @@ mod tests {
             (unit("°C"), "21.5 °C", Some(21.5)),
             (unit("m/s²"), "9.81 m/s²", Some(9.81)),
             (unit("EUR"), "EUR 1,234.50", Some(1234.5)),
+            (unit("€"), "371,- €", Some(371.0)),
+            (unit("€"), "371,-x €", None),
             (unit("EUR"), "1 234 EUR", Some(1234.0)),
             (unit("EUR"), "USD 5", None),
             (unit("€"), "(€5)", Some(-5.0)),

@@ -140,7 +140,7 @@ fn a_refusal_names_the_cause() {
         ),
         (
             "a,y\n0,0,5\n1,1,5\n2,2,5\n",
-            "row 1 (line 2): got 3 cells, expected 2; are the numbers written with decimal commas? they cannot be told from commas between cells: save the file with ; between cells, or with decimal points",
+            "row 1 (line 2): got 3 cells, expected 2; are the numbers written with decimal commas? they look the same as commas between cells: save the file with ; between cells, or with decimal points",
         ),
         (
             "n,v,y\n'a, b0',0.0,0.0\n'a, b1',37.1,1.5\n",
@@ -173,7 +173,7 @@ fn empty_cells_among_spaces_are_never_filled() {
             format.layout.bad_rows = bad_rows;
         })
     };
-    let cannot = "cells that are apart by spaces cannot be told apart where one is empty";
+    let cannot = "cells that are apart by spaces cannot be distinguished where one is empty";
     assert_eq!(
         shown(text, &spaced(BadRows::Refuse)),
         format!("a.csv: row 2 (line 3): got 2 cells, expected 3; {cannot}; bad_rows skip leaves such rows out")

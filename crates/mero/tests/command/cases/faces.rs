@@ -1,4 +1,4 @@
-//! 34 odd tables give the same predictions and the same warnings in Rust as in the command; `web/test/odd.test.mjs` compares the command with
+//! 34 odd tables give the same predictions and the same warnings in Rust as in the command; `web/test/same.test.mjs` compares the command with
 //! JavaScript in a browser and in Node. `tests/cases/odd.json` lists the tables.
 
 use std::collections::BTreeSet;
