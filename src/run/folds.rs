@@ -57,9 +57,9 @@ impl Fold {
         let outcome = trainer.run(watch).await?;
         let (data, settings) = (trainer.data(), trainer.settings());
         let rows = [&data.train, &data.validation, &data.test].map(|part| part.rows(data.targets));
-        let z = trainer.predict(&data.test.x).await?;
-        let (spec, loss, y) = (trainer.spec()?, &settings.loss, &data.test.y);
         let model = trainer.model(Some(preparation)).await?;
+        let z = model.outputs(device, &data.test.x).await?;
+        let (spec, loss, y) = (&model.spec, &settings.loss, &data.test.y);
         let target = &model.preparation()?.target;
         let metrics = Metrics::of(spec, loss, &z, y, target.scale());
         let baseline = Metrics::baseline(target, loss, y);

@@ -1,5 +1,6 @@
 //! The end of a run: its model with a record of how it was trained and how well it did, and the errors that prediction intervals come from.
 
+use super::blend::{Blend, blended};
 use super::folds::{Fold, residuals};
 use super::origin::Origin;
 use super::provenance::Provenance;
@@ -31,6 +32,8 @@ pub struct About<'a> {
 pub struct Judged {
     /// The model with its record, and with the models of the folds if its intervals need them.
     pub model: Model,
+    /// The blend with a linear model that it is.
+    pub blend: Option<Blend>,
     /// Outputs for the validation rows.
     pub validation_outputs: Vec<f32>,
     /// Outputs for the test rows.
@@ -49,9 +52,9 @@ impl Judged {
     /// Judges the model of a run that has ended. Errors for a function model and if the device fails.
     pub async fn of(trainer: &Trainer, outcome: &Outcome, about: About<'_>) -> Result<Self> {
         let (data, settings) = (trainer.data(), trainer.settings());
-        let validation_outputs = trainer.predict(&data.validation.x).await?;
-        let test_outputs = trainer.predict(&data.test.x).await?;
-        let model = trainer.model(Some(about.preparation.clone())).await?;
+        let (model, blend) = blended(trainer, Some(about.preparation.clone())).await?;
+        let validation_outputs = model.outputs(trainer.device(), &data.validation.x).await?;
+        let test_outputs = model.outputs(trainer.device(), &data.test.x).await?;
         let target = &about.preparation.target;
         let figures = |z: &[f32], y: &[f32]| Metrics::of(&model.spec, &model.loss, z, y, target.scale());
         let validation = figures(&validation_outputs, &data.validation.y);
@@ -65,6 +68,7 @@ impl Judged {
             dropped: about.dropped,
             epochs: outcome.epochs,
             best_epoch: outcome.best_epoch.map(|epoch| epoch + 1),
+            blend,
             validation,
             test,
             baseline,
@@ -76,7 +80,7 @@ impl Judged {
         let warnings = judged.map(|(part, z, rows)| never_found(target, (z, &rows.y), part)).unwrap_or_default();
         let folds = about.folds.iter().filter(|fold| fold.residuals.is_some()).map(|fold| fold.model.clone());
         let model = model.with_provenance(&provenance).with_folds(&folds.collect::<Vec<_>>())?;
-        Ok(Self { model, validation_outputs, test_outputs, validation, test, baseline, warnings })
+        Ok(Self { model, blend, validation_outputs, test_outputs, validation, test, baseline, warnings })
     }
 }
 

@@ -1,5 +1,6 @@
 //! From options and a table to a judged model: preparation, folds, held-out rows, provenance. Serves every face; nothing here prints.
 
+mod blend;
 mod doctor;
 mod finding;
 mod folds;
@@ -12,6 +13,7 @@ mod provenance;
 mod saved;
 mod split;
 
+pub use blend::Blend;
 pub use finding::{Finding, Verdict};
 pub use folds::{Fold, mean_and_spread, residuals};
 pub use held::{HeldRows, check_groups};

@@ -1,5 +1,6 @@
 //! How a model was trained and how well it did: a text next to the weights in the model file, which no prediction needs.
 
+use super::blend::Blend;
 use super::origin::Origin;
 use crate::error::Result;
 use crate::files::{Format, Percent};
@@ -26,6 +27,8 @@ pub struct Provenance {
     pub epochs: usize,
     /// The epoch whose weights were kept, from 1.
     pub best_epoch: Option<usize>,
+    /// The blend with a linear model that the model is.
+    pub blend: Option<Blend>,
     /// Metrics of the validation rows.
     pub validation: Option<Metrics>,
     /// Metrics of the test rows.
@@ -40,7 +43,7 @@ pub struct Provenance {
 
 record! {
     Provenance {
-        source, origin, settings, rows, dropped = 0, epochs, best_epoch, validation, test, baseline, folds = Vec::new(), residuals,
+        source, origin, settings, rows, dropped = 0, epochs, best_epoch, blend = None, validation, test, baseline, folds = Vec::new(), residuals,
     }
 }
 
@@ -97,6 +100,7 @@ mod tests {
             source: "wine.csv".into(),
             rows: [70, 15, 15],
             best_epoch: Some(3),
+            blend: Some(Blend { linear: 0.25, sharpness: 1.5 }),
             test: Some(Metrics::every_figure()),
             folds: vec![Metrics::every_figure(); 2],
             ..Provenance::default()

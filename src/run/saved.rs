@@ -1,6 +1,7 @@
 //! What a run leaves in files: the model with the preparation of its table, and checkpoints. A checkpoint is a model file, as named tensors, plus
 //! the state of the run.
 
+use super::blend::blended;
 use super::origin::Origin;
 use crate::error::{Error, Result};
 use crate::files::tensors::{self, Array, Data};
@@ -14,10 +15,10 @@ use crate::table::Preparation;
 use crate::train::{Checkpoint, Progress, Trainer, TrainerConfig};
 
 impl Trainer {
-    /// The model with the current weights; after the end of the run those of the best epoch. Errors for a function model.
+    /// The model with the current weights; after the end of the run those of the best epoch. With [`TrainerConfig::blends`] and a preparation, the
+    /// blend of the network and a linear model. Errors for a function model.
     pub async fn model(&self, preparation: Option<Preparation>) -> Result<Model> {
-        let spec = self.spec()?.clone();
-        Ok(Model::new(spec, self.settings().loss.clone(), self.parameters().await?, preparation))
+        Ok(blended(self, preparation).await?.0)
     }
 }
 

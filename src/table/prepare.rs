@@ -101,6 +101,15 @@ impl Preparation {
         self.features.iter().map(Feature::inputs).sum()
     }
 
+    /// Which inputs are not bins.
+    pub(crate) fn plain_inputs(&self) -> Vec<usize> {
+        let places = self.features.iter().flat_map(|feature| {
+            let bins = feature.bins();
+            (0..feature.inputs()).map(move |at| bins.contains(&at))
+        });
+        places.enumerate().filter(|(_, is_bin)| !is_bin).map(|(at, _)| at).collect()
+    }
+
     /// The names of the columns that the model reads.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.features.iter().map(Feature::name)

@@ -176,3 +176,14 @@ fn errors_of_new_rows() {
     let message = strict.encode_target(&table("x,c\n1,a\n"), &[0]).unwrap_err().to_string();
     assert_eq!(message, "column \"y\" is missing from new.csv; it has \"x\", \"c\"");
 }
+
+#[test]
+fn plain_inputs_are_those_without_bins() {
+    let cell = |row: usize| if row == 7 { String::new() } else { row.to_string() };
+    let text: String = (0..40).map(|row| format!("{},{},{row}\n", cell(row), ["red", "blue"][row % 2])).collect();
+    let choice = Choice { bins: Some(4), missing: Missing::Impute, ..Choice::default() };
+    let training: Vec<u32> = (0..40).collect();
+    let (_, preparation) = fitted(&format!("x,colour,y\n{text}"), choice, &training).unwrap();
+    // x, four bins, whether it is missing; blue, red.
+    assert_eq!((preparation.inputs(), preparation.plain_inputs()), (8, vec![0, 5, 6, 7]));
+}

@@ -61,6 +61,8 @@ pub struct TrainerConfig {
     pub policies: Registry,
     /// Whether the gap of a head with poles is as wide as its errors near poles, if those are larger than the gap of its decoding.
     pub measures_gap: bool,
+    /// Whether the model that is made of the run is a blend of its network and a linear model.
+    pub blends: bool,
     /// Whether ⊥ targets are accepted although the model's denominators cannot approach 0.
     pub allows_unreachable: bool,
 }
@@ -68,7 +70,7 @@ pub struct TrainerConfig {
 record! {
     TrainerConfig {
         loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, step, class_weights, coverage,
-        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing, recompute_layers = Vec::new(), precision = None, measures_gap = false,
+        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing, recompute_layers = Vec::new(), precision = None, measures_gap = false, blends = false,
     }
 }
 
@@ -129,6 +131,7 @@ impl Default for TrainerConfig {
             curriculum: Curriculum::default(),
             policies: Registry::default(),
             measures_gap: false,
+            blends: false,
             allows_unreachable: false,
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::Answer;
 use crate::saved::load;
 use crate::show::columns::{column_table, listed};
-use crate::show::labels::{limits, shape_of};
+use crate::show::labels::{blended, limits, shape_of};
 use crate::show::metrics::metrics_table;
 use crate::terminal::console::{say, say_json};
 use meromorph::internal::host;
@@ -65,7 +65,7 @@ fn described(args: &Args, model: &Model, provenance: Option<&Provenance>) -> Val
         "loss": model.loss.text(), "weights": model.storage, "interval": interval,
         "training": provenance.map(|provenance| json!({
             "source": provenance.source, "rows": { "train": provenance.rows[0], "validation": provenance.rows[1], "test": provenance.rows[2] },
-            "dropped": provenance.dropped, "epochs": provenance.epochs, "best_epoch": provenance.best_epoch,
+            "dropped": provenance.dropped, "epochs": provenance.epochs, "best_epoch": provenance.best_epoch, "blend": provenance.blend,
             "val": provenance.validation, "test": provenance.test, "baseline": provenance.baseline, "folds": provenance.folds,
             "settings": provenance.settings, "choice": provenance.origin.choice, "fractions": provenance.origin.fractions,
             "validation_file": provenance.origin.validation_file, "test_file": provenance.origin.test_file,
@@ -137,7 +137,7 @@ fn identity(args: &Args, model: &Model) -> Vec<(&'static str, String)> {
 }
 
 fn training(provenance: &Provenance) -> String {
-    let Provenance { source, origin, settings, rows, dropped, epochs, best_epoch, .. } = provenance;
+    let Provenance { source, origin, settings, rows, dropped, epochs, best_epoch, blend, .. } = provenance;
     let [train, validation, test] = rows.map(|rows| count(rows as u64));
     let mut lines = vec![
         ("trained on", source.clone()),
@@ -157,6 +157,7 @@ fn training(provenance: &Provenance) -> String {
     );
     let kept = best_epoch.map_or_else(String::new, |epoch| format!(", kept epoch {epoch}"));
     lines.push(("epochs", format!("{epochs} of at most {}{kept}", settings.epochs)));
+    lines.extend(blend.map(|blend| ("blend", blended(blend))));
     let step = settings.step.map_or("", StepKind::name);
     let step = if step.is_empty() { String::new() } else { format!(", {step} step") };
     let (name, lr, batch, seed) = (settings.optimizer.name(), settings.lr, settings.batch, settings.seed);

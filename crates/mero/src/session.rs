@@ -183,7 +183,7 @@ impl Session {
         let metrics = [judged.validation, judged.test, judged.baseline];
         let model = &judged.model;
         let written = self.write(model).map_err(|error| self.lost(&error));
-        let report = TrainReport::new(self, trainer, outcome, pace, metrics).warned(judged.warnings.clone());
+        let report = TrainReport::new(self, trainer, outcome, pace, metrics).judged(&judged);
         if self.is_json {
             say_json(&report);
         } else {

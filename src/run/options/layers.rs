@@ -8,7 +8,11 @@ use crate::options::{Entry, Kind, Range, Value};
 use crate::table::Task;
 
 pub(crate) const MODEL: &[Entry<TrainOptions>] = &[
-    option("hidden", Kind::Wholes { length: None }, "Widths of the hidden layers; none makes a linear model")
+    option(
+        "hidden",
+        Kind::Wholes { length: None },
+        "Widths of the hidden layers; none makes a linear model. The default network is blended with a linear model, one whose layers are named is not",
+    )
         .aliases(&["hidden_layers"])
         .default_from(|| HIDDEN.map(|width| width.to_string()).join(","))
         .set(|o, v| o.hidden = Some(v.items().iter().map(Value::whole).collect())),

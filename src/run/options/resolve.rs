@@ -93,9 +93,16 @@ impl TrainOptions {
             class_weights: if self.is_balanced { balanced(target) } else { Vec::new() },
             coverage: self.coverage,
             measures_gap: self.head.is_some() && self.decoding.is_none(),
+            blends: self.blends(),
             curriculum: self.curriculum.clone(),
             ..plain
         })
+    }
+
+    /// Whether the model is the default one, a network blended with a linear model. Who names a part of a network gets that network.
+    fn blends(&self) -> bool {
+        let has_layers = self.hidden.is_some() || self.activation.is_some() || self.head.is_some();
+        !has_layers && self.rational.is_none() && self.norm.is_none() && self.dropout == 0.0
     }
 
     /// What happens to gradients. The last bias of a model of counts does not decay: it is the logarithm of their mean.

@@ -61,6 +61,15 @@ impl Feature {
         }
     }
 
+    /// Which of its inputs are bins.
+    pub(crate) fn bins(&self) -> std::ops::Range<usize> {
+        match self {
+            Self::Numeric(number) => 1..1 + number.bins.len(),
+            Self::Categorical(_) => 0..0,
+            Self::Date(date) => 1..1 + date.elapsed.bins.len(),
+        }
+    }
+
     /// What the column is used as.
     pub(crate) fn role(&self) -> Role {
         match self {

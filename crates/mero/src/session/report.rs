@@ -5,12 +5,13 @@ use meromorph::table;
 use serde::Serialize;
 
 use super::setup::{RunTime, Session};
-use crate::show::labels::{limits, place, shape_of};
+use crate::show::labels::{blended, limits, place, shape_of};
 use crate::show::metrics::metrics_table;
 use meromorph::internal::host;
 use meromorph::judge::Metrics;
 use meromorph::nn::Spec;
 use meromorph::report::{bytes, count, counted, duration, facts, figure, scaled_count};
+use meromorph::run::{Blend, Judged};
 use meromorph::train::{Data, Outcome, Stop, Trainer, TrainerConfig};
 
 /// The report of a finished run; as JSON, the last line of its output.
@@ -35,6 +36,9 @@ pub(crate) struct TrainReport {
     test: Option<Metrics>,
     /// The test rows predicted without the inputs.
     baseline: Option<Metrics>,
+    /// How much of the model is linear.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blend: Option<Blend>,
     peak_bytes: u64,
     model: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -92,6 +96,7 @@ impl TrainReport {
             baseline,
             peak_bytes: host::peak_bytes(),
             model: session.out.as_ref().map(|path| path.display().to_string()),
+            blend: None,
             warnings: Vec::new(),
             poles: trainer
                 .spec()
@@ -102,8 +107,8 @@ impl TrainReport {
     }
 
     /// With what a person should know about the model.
-    pub(crate) fn warned(self, warnings: Vec<Warning>) -> Self {
-        Self { warnings, ..self }
+    pub(crate) fn judged(self, judged: &Judged) -> Self {
+        Self { warnings: judged.warnings.clone(), blend: judged.blend, ..self }
     }
 
     /// The metrics of each part, as a page names them.
@@ -150,6 +155,7 @@ impl TrainReport {
             ("speed", format!("{} rows/s, {} steps/s", scaled_count(self.samples_per_s), figure(self.steps_per_s))),
             ("step", format!("{} on {}", self.step, place(self.device, processor, self.threads))),
         ];
+        lines.extend(self.blend.map(|blend| ("blend", blended(blend))));
         lines.extend(self.poles.clone().map(|poles| ("poles", poles)));
         if self.peak_bytes > 0 {
             lines.push(("memory", format!("{} at the peak", bytes(self.peak_bytes))));

@@ -2,6 +2,7 @@
 
 use meromorph::nn::{Decoding, Head, HeadForm, Layer, Spec, Threshold};
 use meromorph::report::{counted, figure};
+use meromorph::run::Blend;
 use meromorph::table::Target;
 
 /// `cpu (AMD EPYC, 2 threads)`.
@@ -33,6 +34,13 @@ pub(crate) fn shape_of(spec: &Spec) -> String {
         }
     }
     [vec![widths.join(" → ")], between].concat().join(", ")
+}
+
+/// `31 % of a linear model, chosen on the validation rows`.
+pub(crate) fn blended(blend: Blend) -> String {
+    let sharp =
+        if blend.sharpness == 1.0 { String::new() } else { format!("; logits times {}", figure(blend.sharpness)) };
+    format!("{:.0} % of a linear model, chosen on the validation rows{sharp}", 100.0 * blend.linear)
 }
 
 /// `rational 3/2 head`.

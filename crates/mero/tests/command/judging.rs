@@ -87,9 +87,7 @@ fn the_library_and_the_command_give_the_same_figures() {
     let device = Device::cpu(1);
     let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), run.data).unwrap();
     pollster::block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
-    trainer.restore_best().unwrap();
-    let parameters = pollster::block_on(trainer.parameters()).unwrap();
-    let model = Model::new(run.spec, run.settings.loss, parameters, Some(run.preparation));
+    let model = pollster::block_on(trainer.model(Some(run.preparation))).unwrap();
     let judged = pollster::block_on(model.evaluate(&device, &test)).unwrap();
     let figures = serde_json::to_value(judged.metrics).unwrap();
     assert_eq!((&figures, judged.rows.len()), (&last(&report)["test"], 45));
