@@ -33,7 +33,7 @@ export interface EngineOptions {
   validation?: number;
   /** Share of the rows that the report is about. Number in [0, 1). Default: 0.15. */
   test?: number;
-  /** Widths of the hidden layers; none makes a linear model. Default: 64,64,64. */
+  /** Widths of the hidden layers; none makes a linear model. The default network is blended with a linear model, one whose layers are named is not. Default: 64,64,64. */
   hidden?: readonly number[];
   /** Function between layers: a name, or a formula of x such as "x*tanh(softplus(x))". Default: silu. */
   activation?: "identity" | "relu" | "leaky_relu" | "elu" | "gelu" | "mish" | "sigmoid" | "silu" | "softplus" | "tanh" | "rational" | "rational-poles" | (string & {});

@@ -103,3 +103,49 @@ fn copy(from: &[f32], columns: usize, scale: f64, to: &mut [f32], width: usize) 
         to.iter_mut().zip(from).for_each(|(to, from)| *to = (scale * f64::from(*from)) as f32);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+    use crate::loss::Loss;
+    use crate::model::Model;
+    use crate::nn::initialise;
+    use pollster::block_on;
+
+    fn assert_near(got: f64, wanted: f64, within: f64) {
+        assert!((got - wanted).abs() <= within, "got {got}, wanted {wanted}");
+    }
+
+    #[test]
+    fn a_blend_is_one_perceptron() {
+        let device = Device::cpu(1);
+        let spec = Spec::mlp(3, &[5, 4], 2, Activation::silu());
+        let parameters = initialise(&Layout::of(&spec), 7);
+        let linear = Linear { width: 3, inputs: vec![0, 2], weights: vec![1.0, -2.0, 0.5, 0.25, 3.0, -1.0] };
+        let blend = Blend { linear: 0.25, sharpness: 1.5 };
+        let (wider, all) = beside(&spec, &parameters, &linear, blend).unwrap();
+        assert_eq!(wider, Spec::mlp(3, &[9, 8], 2, Activation::silu()));
+        let x = [0.5, -1.0, 2.0, -30.0, 4.0, 1000.0, 0.0, 0.0, 0.0];
+        let outputs = |spec: &Spec, parameters: &[f32]| {
+            let model = Model::new(spec.clone(), Loss::CrossEntropy { smoothing: 0.0 }, parameters.to_vec(), None);
+            block_on(model.outputs(&device, &x)).unwrap()
+        };
+        let (network, got) = (outputs(&spec, &parameters), outputs(&wider, &all));
+        // (1, -2) · (0.5, 2) + 0.5 = -3 and (0.25, 3) · (0.5, 2) - 1 = 5.125 for the first row.
+        let lines = [-3.0, 5.125, -2029.5, 2991.5, 0.5, -1.0];
+        for ((got, network), line) in got.iter().zip(&network).zip(lines) {
+            let wanted = 1.5 * (0.75 * f64::from(*network) + 0.25 * line);
+            assert_near(f64::from(*got), wanted, 1e-6 * wanted.abs().max(1.0));
+        }
+        let others = [
+            Spec::mlp(3, &[], 2, Activation::silu()),
+            Spec::mlp(3, &[5], 2, Activation::relu()),
+            Spec::mlp(3, &[5], 33, Activation::silu()),
+        ];
+        for spec in others {
+            let parameters = vec![0.0; Layout::of(&spec).total];
+            assert!(beside(&spec, &parameters, &linear, blend).is_none());
+        }
+    }
+}

@@ -75,3 +75,29 @@ fn value_and_gradient(weights: &[f64], x: &[f32], y: &[f32], goal: &Goal<'_>) ->
 fn dot(weights: &[f64], x: &[f32]) -> f64 {
     weights.iter().zip(x).map(|(weight, x)| weight * f64::from(*x)).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pollster::block_on;
+
+    fn assert_near(got: f64, wanted: f64, within: f64) {
+        assert!((got - wanted).abs() <= within, "got {got}, wanted {wanted}");
+    }
+
+    #[test]
+    fn linear_models_are_ridge_and_logistic_regressions() {
+        // Of the second input: w = Σ x y / (Σ x² + 1) = 6 / 3, and the bias is the mean.
+        let rows = Examples { x: vec![9.0, 1.0, 9.0, -1.0], y: vec![8.0, 2.0] };
+        let line = block_on(Linear::fit(&rows, 2, vec![1], &Goal::Number)).unwrap();
+        let (weights, bias) = line.of_output(0);
+        assert_near(weights[0], 2.0, 1e-5);
+        assert_near(bias, 5.0, 1e-5);
+        assert_near(line.outputs(&[100.0, 3.0])[0], 11.0, 1e-4);
+        // Three of four rows have class 1: without inputs ln 3 between the biases.
+        let rows = Examples { x: vec![0.0; 4], y: vec![1.0, 1.0, 0.0, 1.0] };
+        let goal = Goal::Classes { outputs: 2, weights: &[] };
+        let odds = block_on(Linear::fit(&rows, 1, vec![0], &goal)).unwrap();
+        assert_near(odds.of_output(1).1 - odds.of_output(0).1, 3.0_f64.ln(), 1e-5);
+    }
+}
