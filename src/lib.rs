@@ -12,6 +12,7 @@ pub mod export;
 pub mod export;
 pub mod files;
 pub mod fit;
+pub mod graph;
 pub mod judge;
 pub mod loss;
 pub mod model;

@@ -2,12 +2,17 @@
 //! particular op; gradients are recorded ops themselves, so `grad` can be applied to them again. What was computed in a capture loses its history
 //! when the capture ends: otherwise a plan whose result is tracked would keep every intermediate result.
 
+mod trace;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+pub use trace::{Detach, Traced, is_tracing, trace};
+
 use crate::device::Label;
 use crate::error::{Error, Result};
-use crate::tensor::{Shape, Tensor};
+use crate::json::Json;
+use crate::tensor::{Form, Shape, Tensor};
 
 /// A tensor and, if it is tracked, the op that computed it.
 #[derive(Clone)]
@@ -74,6 +79,27 @@ pub trait Op {
     /// The value.
     fn forward(&self, inputs: &[&Tensor]) -> Tensor;
 
+    /// The shape and type of the value from those of the inputs. An error says what is wrong with them.
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        let _ = inputs;
+        Err(self.unstored())
+    }
+
+    /// What its record needs, besides the inputs, to make it again. Errors if it cannot be stored.
+    fn attributes(&self) -> Result<Json> {
+        Err(self.unstored())
+    }
+
+    /// The error of an op that cannot be stored.
+    fn unstored(&self) -> Error {
+        Error::new(format!("the op \"{}\" cannot be stored in a model", self.name()))
+    }
+
+    /// Whether gradients never flow through it.
+    fn is_barrier(&self) -> bool {
+        false
+    }
+
     /// The gradient with respect to each input that needs one, in the input's shape.
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
         let _ = step;
@@ -131,7 +157,12 @@ impl Var {
 
     /// The same value without its history, so that no gradient flows back.
     pub fn detach(&self) -> Self {
-        Self::constant(self.value.clone())
+        if is_tracing() { apply(Rc::new(Detach), &[self]) } else { Self::constant(self.value.clone()) }
+    }
+
+    /// What identifies a tracked value.
+    pub fn id(&self) -> Option<u64> {
+        self.node.as_ref().map(|node| node.number)
     }
 }
 
@@ -160,11 +191,16 @@ pub fn apply(op: Rc<dyn Op>, inputs: &[&Var]) -> Var {
         }
         None => (op.forward(&tensors), Label::default()),
     };
-    if inputs.iter().all(|input| input.node.is_none()) {
+    let is_traced = is_tracing();
+    if !is_traced && (op.is_barrier() || inputs.iter().all(|input| input.node.is_none())) {
         return Var::constant(value);
     }
-    let history = History::Op(op, Rc::new(inputs.iter().map(|&input| input.clone()).collect()));
+    let history = History::Op(op.clone(), Rc::new(inputs.iter().map(|&input| input.clone()).collect()));
     let node = Node::new(history, value.clone(), label);
+    if is_traced {
+        let output = Var { node: Some(node.clone()), value: value.clone() };
+        trace::add(Traced { op, inputs: inputs.iter().map(|&input| input.clone()).collect(), output });
+    }
     let recorded = Rc::downgrade(&node);
     value.device().at_end_of_capture(move || {
         if let Some(node) = recorded.upgrade() {

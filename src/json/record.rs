@@ -277,6 +277,22 @@ impl Record for String {
     }
 }
 
+/// Any JSON.
+impl Record for Json {
+    fn blank() -> Self {
+        Self::Null
+    }
+
+    fn to_json(&self) -> Json {
+        self.clone()
+    }
+
+    fn read(&mut self, json: &Json) -> Result<()> {
+        self.clone_from(json);
+        Ok(())
+    }
+}
+
 impl<T: Record> Record for Vec<T> {
     fn blank() -> Self {
         Self::new()

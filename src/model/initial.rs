@@ -2,22 +2,16 @@
 //! the same seed gives the same values on every device.
 
 use crate::error::{Error, Result};
-use crate::kernels::random::{normal, threefry};
+use crate::graph::Init;
 use crate::tensor::Shape;
 
 /// The shape of a parameter and its initial values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Initial {
     pub(crate) shape: Shape,
-    values: Values,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Values {
-    Constant(f32),
-    Normal(f64),
-    Uniform(f64),
-    Given(Vec<f32>),
+    pub(crate) init: Init,
+    /// The values of [`Init::Given`].
+    given: Vec<f32>,
 }
 
 impl Initial {
@@ -28,22 +22,26 @@ impl Initial {
 
     /// All `value`.
     pub fn constant(shape: impl Into<Shape>, value: f32) -> Self {
-        Self { shape: shape.into(), values: Values::Constant(value) }
+        Self::drawn(shape, Init::Constant { value })
     }
 
     /// Normal with mean 0 and this standard deviation.
     pub fn normal(shape: impl Into<Shape>, deviation: f64) -> Self {
-        Self { shape: shape.into(), values: Values::Normal(deviation) }
+        Self::drawn(shape, Init::Normal { deviation })
     }
 
     /// Uniform in [-bound, bound).
     pub fn uniform(shape: impl Into<Shape>, bound: f64) -> Self {
-        Self { shape: shape.into(), values: Values::Uniform(bound) }
+        Self::drawn(shape, Init::Uniform { bound })
     }
 
     /// These values, row-major.
     pub fn values(shape: impl Into<Shape>, values: impl Into<Vec<f32>>) -> Self {
-        Self { shape: shape.into(), values: Values::Given(values.into()) }
+        Self { shape: shape.into(), init: Init::Given, given: values.into() }
+    }
+
+    fn drawn(shape: impl Into<Shape>, init: Init) -> Self {
+        Self { shape: shape.into(), init, given: Vec::new() }
     }
 
     /// Errors if the shape has no values, the number of given values is wrong, or a value would not be finite.
@@ -52,31 +50,24 @@ impl Initial {
         if wanted == 0 {
             return Err(Error::new(format!("got shape {}, expected at least one value", self.shape)));
         }
-        let is_finite = match &self.values {
-            Values::Constant(value) => value.is_finite(),
-            Values::Normal(size) | Values::Uniform(size) => size.is_finite(),
-            Values::Given(values) if values.len() != wanted => {
-                let got = values.len();
+        let is_finite = match self.init {
+            Init::Given if self.given.len() != wanted => {
+                let got = self.given.len();
                 return Err(Error::new(format!("got {got} values, expected {wanted} for shape {}", self.shape)));
             }
-            Values::Given(values) => values.iter().all(|value| value.is_finite()),
+            Init::Given => self.given.iter().all(|value| value.is_finite()),
+            Init::Constant { value } => value.is_finite(),
+            Init::Normal { deviation: size } | Init::Uniform { bound: size } => size.is_finite(),
+            _ => true,
         };
         if is_finite { Ok(()) } else { Err(Error::new("got an initial value that is not finite")) }
     }
 
     /// Writes the initial values of parameter number `stream`.
     pub(crate) fn fill(&self, place: &mut [f32], seed: u64, stream: u32) {
-        let words = |index: usize| threefry([seed as u32, (seed >> 32) as u32], [index as u32, stream]);
-        for (index, value) in place.iter_mut().enumerate() {
-            *value = match &self.values {
-                Values::Constant(value) => *value,
-                Values::Normal(deviation) => (deviation * f64::from(normal(words(index))[0])) as f32,
-                Values::Uniform(bound) => {
-                    let unit = f64::from(words(index)[0] >> 8) / f64::from(1 << 24);
-                    ((2.0 * unit - 1.0) * bound) as f32
-                }
-                Values::Given(values) => values[index],
-            };
+        match self.init {
+            Init::Given => place.copy_from_slice(&self.given),
+            init => init.fill(place, (1, 1), [seed as u32, (seed >> 32) as u32], stream),
         }
     }
 }

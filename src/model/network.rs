@@ -1,12 +1,16 @@
 //! What a trainer trains: a `Spec`, or a function of named parameters over `Var`, and optionally a loss that is a closure over `Var`.
 
+use std::cell::OnceCell;
 use std::ops::Index;
 use std::rc::Rc;
 
 use super::initial::Initial;
 use crate::autograd::Var;
+use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::nn::{Head, Layout, Pass, RunningStats, Spec, forward, initialise, learn};
+use crate::graph::{self, GraphParameter, Tracing};
+use crate::kernels::mlp::Mlp;
+use crate::nn::{Head, Init, Layer, Layout, Parameter, Pass, RunningStats, Spec, forward, initialise, learn};
 use crate::ops;
 use crate::tensor::Tensor;
 
@@ -34,7 +38,13 @@ pub struct Network {
 #[derive(Clone)]
 enum Definition {
     Spec(Spec),
-    Function { inputs: usize, initial: Rc<[Initial]>, forward: ForwardFunction },
+    Function {
+        inputs: usize,
+        initial: Rc<[Initial]>,
+        forward: ForwardFunction,
+        /// In the form of the fused kernels, once that is known.
+        fused: Rc<OnceCell<Option<Mlp>>>,
+    },
 }
 
 type ForwardFunction = Rc<dyn Fn(&Parameters, &Var) -> Result<Vec<Var>>>;
@@ -58,9 +68,11 @@ impl Network {
     ) -> Self {
         let (names, initial): (Vec<String>, Vec<Initial>) =
             parameters.into_iter().map(|(name, initial)| (name.into(), initial)).unzip();
-        let layout = Layout::named(names.into_iter().zip(initial.iter().map(|initial| initial.shape.clone())));
+        let starts = names.into_iter().zip(&initial).map(|(name, one)| (name, one.shape.clone(), one.init));
+        let layout = Layout::named(starts);
         let forward = Rc::new(move |parameters: &Parameters, x: &Var| forward(parameters, x).into().0);
-        Self { model: Definition::Function { inputs, initial: initial.into(), forward }, layout, loss: None }
+        let (initial, fused) = (initial.into(), Rc::default());
+        Self { model: Definition::Function { inputs, initial, forward, fused }, layout, loss: None }
     }
 
     /// Replaces the loss of the configuration by a closure over the model's outputs and the batch. It returns the mean over the rows of the
@@ -68,6 +80,45 @@ impl Network {
     /// inputs, `ops::grad(&outputs[0], &[&batch.x])`, as for a differential equation.
     pub fn with_loss(self, loss: impl Fn(&[Var], &Batch) -> Var + 'static) -> Self {
         Self { loss: Some(Rc::new(loss)), ..self }
+    }
+
+    /// The model as data: a function is traced into a graph of ops, as one layer.
+    ///
+    /// Errors for a function of several outputs, one that reads a value, depends on the number of rows other than by the sizes of its values, or draws
+    /// random numbers, and one with an op that cannot be stored.
+    pub async fn traced(&self, device: &Device) -> Result<Spec> {
+        match &self.model {
+            Definition::Spec(spec) => Ok(spec.clone()),
+            Definition::Function { inputs, .. } => {
+                let graph = self.trace(device)?.graph().await?;
+                Ok(Spec { inputs: *inputs, layers: vec![Layer::Function(graph)] })
+            }
+        }
+    }
+
+    fn trace(&self, device: &Device) -> Result<Tracing> {
+        let parameter = |parameter: &Parameter| GraphParameter {
+            name: parameter.name.clone(),
+            shape: parameter.shape.sizes().to_vec(),
+            init: parameter.init,
+        };
+        let parameters = self.layout.parameters.iter().map(parameter).collect();
+        graph::trace(device, self.inputs(), parameters, &|leaves, x| self.predict(leaves, x))
+    }
+
+    /// The model in the form of the fused kernels, if they take it: a perceptron, as a `Spec` or as a function of `ops::layer`.
+    pub(crate) fn fused(&self, device: &Device) -> Option<Mlp> {
+        let mlp = match &self.model {
+            Definition::Spec(spec) => Mlp::of(spec, &self.layout),
+            Definition::Function { inputs, fused, .. } => fused
+                .get_or_init(|| {
+                    let graph = self.trace(device).ok()?.plain()?;
+                    let spec = Spec { inputs: *inputs, layers: vec![Layer::Function(graph)] };
+                    Mlp::of(&spec, &self.layout)
+                })
+                .clone(),
+        };
+        mlp.filter(|mlp| mlp.fits(device.info()))
     }
 
     /// The model as data; `None` for a function.
@@ -98,7 +149,15 @@ impl Network {
     /// The initial flat parameters of a seed, in the order of the layout. Errors as `Trainer::new` does for parameters that make no sense.
     pub fn initialise(&self, seed: u64) -> Result<Vec<f32>> {
         self.check()?;
-        let Definition::Function { initial, .. } = &self.model else { return Ok(initialise(&self.layout, seed)) };
+        let Definition::Function { initial, .. } = &self.model else {
+            let given = self.layout.parameters.iter().find(|parameter| parameter.init == Init::Given);
+            return match given {
+                Some(Parameter { name, .. }) => Err(Error::new(format!(
+                    "network: the program that made the model gave the first values of \"{name}\", its file does not hold them: expected a start from given parameters (Trainer::with_parameters)"
+                ))),
+                None => Ok(initialise(&self.layout, seed)),
+            };
+        };
         let mut flat = vec![0.0; self.layout.total];
         for (at, (parameter, initial)) in self.layout.parameters.iter().zip(initial.iter()).enumerate() {
             initial.fill(&mut flat[parameter.offset..parameter.offset + parameter.shape.len()], seed, at as u32);

@@ -30,7 +30,7 @@ pub(crate) struct Predictor {
 impl Predictor {
     /// Uploads the parameters; on a CPU path packed, if the fused kernel takes the model.
     pub(crate) fn new(device: &Device, network: Network, parameters: &[f32]) -> Result<Self> {
-        let fused = fused(&network, device);
+        let fused = network.fused(device);
         let packed =
             fused.as_ref().filter(|_| device.info().runs_cpu_path()).map(|mlp| mlp.packed(device.info(), parameters));
         let is_packed = packed.is_some();
@@ -40,7 +40,7 @@ impl Predictor {
 
     /// Over parameters that are on the device.
     pub(crate) fn over(device: &Device, network: Network, parameters: Buffer) -> Self {
-        let fused = fused(&network, device);
+        let fused = network.fused(device);
         Self { device: device.clone(), network, fused, parameters, is_packed: false, precision: Precision::F32 }
     }
 
@@ -125,8 +125,8 @@ impl Predictor {
     /// recorded ops, a chunk of rows at a time.
     pub(crate) fn outputs(&self, x: &Buffer, rows: usize) -> Result<Vec<Tensor>> {
         let (device, network) = (&self.device, &self.network);
-        if let (Some(mlp), Some(spec)) = (&self.fused, network.spec()) {
-            let out = Tensor::empty(device, [rows, spec.outputs()?], DType::F32);
+        if let Some(mlp) = &self.fused {
+            let out = Tensor::empty(device, [rows, mlp.outputs()], DType::F32);
             let shape = mlp.predicting(device.info(), rows, self.precision).packed(self.is_packed);
             let scratch = device.buffer(shape.scratch_words(device.info()));
             let views = [x.view(), self.parameters.view()];
@@ -154,11 +154,6 @@ impl Predictor {
         }
         Ok(all)
     }
-}
-
-/// The model in the form of the fused kernels, if they take it on the device.
-fn fused(network: &Network, device: &Device) -> Option<Mlp> {
-    network.spec().and_then(|spec| Mlp::of(spec, network.layout())).filter(|mlp| mlp.fits(device.info()))
 }
 
 /// A validity factor: a number per value; the value is ⊥ where its number is near 0.

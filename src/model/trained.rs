@@ -8,7 +8,7 @@ use crate::files::tensors::{self, Array, CHECKSUM, Data, NO_CHECKSUM, Tensors};
 use crate::host::{has_room, number};
 use crate::json::{Json, Record};
 use crate::loss::Loss;
-use crate::nn::{Layout, Spec};
+use crate::nn::{Layer, Layout, Spec};
 use crate::record;
 use crate::table::Preparation;
 
@@ -53,8 +53,8 @@ struct Header {
 
 record! { Header { format, engine, spec, loss, preparation, storage = Storage::F32 } }
 
-/// The schema this engine writes. It also reads 1, which is the same without a checksum.
-const FORMAT: u32 = 2;
+/// The newest schema, for models with functions. 2 is the same without them; it also reads 1, which has no checksum.
+const FORMAT: u32 = 3;
 /// The schemas without a checksum.
 const UNCHECKED: u32 = 1;
 /// Bytes of memory per parameter: loading holds up to four copies of them.
@@ -73,7 +73,7 @@ const ENGINE: &str = concat!("meromorph ", env!("CARGO_PKG_VERSION"));
 impl Model {
     /// A model of flat parameters in the layout's order.
     pub fn new(spec: Spec, loss: Loss, parameters: Vec<f32>, preparation: Option<Preparation>) -> Self {
-        let (format, engine) = (FORMAT, ENGINE.to_owned());
+        let (format, engine) = (format_of(&spec), ENGINE.to_owned());
         let (labels, quality, provenance) = (None, None, None);
         let (storage, attached) = (Storage::F32, Vec::new());
         Self { spec, loss, parameters, preparation, storage, format, engine, labels, quality, provenance, attached }
@@ -101,7 +101,7 @@ impl Model {
 
     pub(crate) fn to_tensors(&self, storage: Storage) -> Result<Tensors> {
         let header = Header {
-            format: FORMAT,
+            format: format_of(&self.spec),
             engine: ENGINE.into(),
             spec: self.spec.clone(),
             loss: self.loss.clone(),
@@ -197,6 +197,11 @@ impl Model {
     pub fn folds(&self) -> Result<Vec<Self>> {
         self.attached.iter().map(|bytes| Self::load(bytes, "a model of a fold")).collect()
     }
+}
+
+/// The oldest schema that holds a model, so that engines before the newest one read what they can.
+fn format_of(spec: &Spec) -> u32 {
+    if spec.layers.iter().any(Layer::has_function) { FORMAT } else { FORMAT - 1 }
 }
 
 /// The tensor that holds the file of a fold's model.

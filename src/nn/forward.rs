@@ -2,7 +2,7 @@
 
 use super::activation::Activation;
 use super::head::{Basis, Head, HeadForm, PairNormalization};
-use super::spec::{Layer, RationalLayer, Spec};
+use super::spec::{Layer, RationalLayer, Spec, curve_of};
 use crate::autograd::Var;
 use crate::device::Label;
 use crate::ops;
@@ -186,6 +186,11 @@ impl<'a> Forward<'a> {
                 let (y, rows) = scm::softmax(&self.masked(&x), self.policy(layer, path));
                 self.mask = Some(rows);
                 y
+            }
+            Layer::Function(graph) => {
+                self.mask = self.rows();
+                let parameters: Vec<Var> = graph.parameters.iter().map(|_| self.next()).collect();
+                graph.record(&parameters, &x, curve_of).unwrap_or_else(|error| panic!("model: {path}: {error}"))
             }
             Layer::Projective(head) => self.pairs(head, &x),
         }

@@ -1,11 +1,12 @@
 //! Layout of the parameters in one flat buffer. Every tensor starts at a multiple of 64 words, the portable binding
 //! alignment; the padding in between stays zero.
 
+use super::activation::Activation;
 use super::head::{Head, HeadForm};
-use super::init::Init;
 use super::spec::{Layer, Spec};
 use crate::autograd::Var;
 use crate::device::{Buffer, Device, View};
+use crate::graph::Init;
 use crate::kernels::mlp::{self, Mlp};
 use crate::tensor::{Shape, Tensor};
 
@@ -46,11 +47,11 @@ impl Layout {
         layout
     }
 
-    /// Parameters with these names and shapes, in order; how they start is up to the caller.
-    pub fn named(parameters: impl IntoIterator<Item = (String, Shape)>) -> Self {
+    /// Parameters with these names, shapes and initialisations, in order.
+    pub fn named(parameters: impl IntoIterator<Item = (String, Shape, Init)>) -> Self {
         let mut layout = Self { parameters: Vec::new(), total: 0 };
-        for (name, shape) in parameters {
-            layout.push(name, shape, Init::Zero, (1, 1));
+        for (name, shape, init) in parameters {
+            layout.push(name, shape, init, (1, 1));
         }
         layout
     }
@@ -75,6 +76,7 @@ impl Layout {
     }
 
     fn add_layers(&mut self, layers: &[Layer], mut width: usize, path: &str) -> usize {
+        let is_alone = path == "layers" && layers.len() == 1;
         for (at, layer) in layers.iter().enumerate() {
             let path = format!("{path}.{at}");
             match layer {
@@ -103,6 +105,14 @@ impl Layout {
                     }
                     let from = self.parameters.len() - 3;
                     self.parameters[from..].iter_mut().for_each(|parameter| parameter.is_statistic = true);
+                }
+                Layer::Function(graph) => {
+                    for parameter in &graph.parameters {
+                        // A model that is one function keeps the names that its author gave.
+                        let name = if is_alone { parameter.name.clone() } else { format!("{path}.{}", parameter.name) };
+                        self.push(name, parameter.shape.clone().into(), parameter.init, (1, 1));
+                    }
+                    width = graph.columns;
                 }
                 Layer::Projective(head) => self.add_head(head, &path),
                 Layer::Activation { .. } | Layer::Dropout { .. } | Layer::MaskedSoftmax { .. } => {}
@@ -151,7 +161,22 @@ impl Mlp {
     pub fn of(spec: &Spec, layout: &Layout) -> Option<Self> {
         let (widths, activation) = spec.as_mlp()?;
         let (pairs, coefficients) = layout.parameters.split_at(2 * widths.len());
-        let mut inputs = spec.inputs;
+        let mlp = Self::plain(spec.inputs, &widths, &activation, pairs, layout.total)?;
+        let Some(head) = spec.head() else { return Some(mlp) };
+        let degrees = if let HeadForm::Rational { numerator, .. } = head.form { [0, numerator + 1] } else { [0; 2] };
+        let first_words = degrees.map(|at| coefficients.get(at).map_or(0, |first| first.offset));
+        Some(mlp.with_pairs(head.pairing(first_words)?))
+    }
+
+    /// A plain perceptron of layers of these widths, with the weight and the bias of each in `pairs`.
+    pub fn plain(
+        inputs: usize,
+        widths: &[usize],
+        activation: &Activation,
+        pairs: &[Parameter],
+        total: usize,
+    ) -> Option<Self> {
+        let mut inputs = inputs;
         let linear = |(&outputs, pair): (&usize, &[Parameter])| {
             let layer = mlp::Layer {
                 inputs: inputs as u32,
@@ -163,10 +188,56 @@ impl Mlp {
             layer
         };
         let layers = widths.iter().zip(pairs.chunks(2)).map(linear).collect();
-        let mlp = Self::new(activation.curve().clone(), layers, layout.total)?;
-        let Some(head) = spec.head() else { return Some(mlp) };
-        let degrees = if let HeadForm::Rational { numerator, .. } = head.form { [0, numerator + 1] } else { [0; 2] };
-        let first_words = degrees.map(|at| coefficients.get(at).map_or(0, |first| first.offset));
-        Some(mlp.with_pairs(head.pairing(first_words)?))
+        Self::new(activation.curve().clone(), layers, total)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Initial weight and bias of a layer from `inputs` to `outputs`.
+    fn drawn(init: Init, inputs: usize, outputs: usize) -> [Vec<f32>; 2] {
+        let layout = Layout::of(&Spec { inputs, layers: vec![Layer::Linear { outputs, bias: true, init }] });
+        let flat = initialise(&layout, 5);
+        [0, 1].map(|at| layout.slice(&layout.parameters[at], &flat).to_vec())
+    }
+
+    #[test]
+    fn weights_are_uniform_up_to_the_bound_of_their_layers_fan() {
+        // A uniform number in (-b, b) has mean 0 and variance b²/3; the largest of 4000 is near b.
+        let cases = [
+            (Init::Linear, 1000, 4, 1.0 / 1000.0),
+            (Init::Linear, 4, 1000, 1.0 / 4.0),
+            (Init::Kaiming, 1000, 4, 6.0 / 1000.0),
+            (Init::Kaiming, 4, 1000, 6.0 / 4.0),
+            (Init::Xavier, 1000, 4, 6.0 / 1004.0),
+            (Init::Xavier, 4, 1000, 6.0 / 1004.0),
+        ];
+        for (init, inputs, outputs, squared) in cases {
+            let [weight, _] = drawn(init, inputs, outputs);
+            let mean =
+                |of: &dyn Fn(f64) -> f64| weight.iter().map(|w| of(f64::from(*w))).sum::<f64>() / weight.len() as f64;
+            let bound = f64::sqrt(squared);
+            let largest = f64::from(weight.iter().fold(0.0_f32, |largest, w| largest.max(w.abs())));
+            let place = format!("{init:?} from {inputs} to {outputs}");
+            assert_eq!(weight.len(), 4000, "{place}");
+            assert!(largest <= bound && largest > 0.99 * bound, "{place}: got {largest}, expected at most {bound}");
+            let (centre, variance) = (mean(&|w| w), mean(&|w| w * w));
+            assert!(centre.abs() < 0.05 * bound, "{place}: the mean is {centre}");
+            assert!(
+                (3.0 * variance / squared - 1.0).abs() < 0.05,
+                "{place}: got a variance of {variance}, expected {}",
+                squared / 3.0
+            );
+        }
+    }
+
+    #[test]
+    fn a_bias_follows_the_inputs_of_a_linear_start_and_is_0_else() {
+        let largest = |init| drawn(init, 4, 1000)[1].iter().fold(0.0_f32, |largest, b| largest.max(b.abs()));
+        let linear = largest(Init::Linear);
+        assert!(linear <= 0.5 && linear > 0.49, "{linear}");
+        assert_eq!([Init::Kaiming, Init::Xavier, Init::Zero].map(largest), [0.0; 3]);
     }
 }

@@ -3,14 +3,14 @@
 pub mod activation;
 mod forward;
 pub(crate) mod head;
-mod init;
 mod layout;
 mod spec;
 
+pub use crate::graph::Init;
 pub use crate::scm::policy::{Policy, Registry};
 pub use activation::Activation;
 pub use forward::{Pass, RunningStats, bottoms, forward, layer_outputs, learn};
 pub use head::{Basis, Decoding, Denominators, Head, HeadForm, PairNormalization, Threshold};
-pub use init::Init;
 pub use layout::{Layout, Parameter, initialise};
+pub(crate) use spec::curve_of;
 pub use spec::{Layer, RationalLayer, Spec};

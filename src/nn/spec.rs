@@ -1,11 +1,14 @@
 //! The architecture of a model. A spec is data: it is printed, compared and stored in the model file.
 
+use std::sync::Arc;
+
 use super::activation::Activation;
 use super::head::{Basis, Head};
-use super::init::Init;
 use crate::error::{Error, Result};
+use crate::graph::{Graph, Init};
 use crate::host::number;
 use crate::kernels::rational::{MAX_DEGREE, Rational};
+use crate::program::Curve;
 use crate::record;
 use crate::scm::policy::Policy;
 
@@ -71,6 +74,8 @@ pub enum Layer {
         /// Gradient policy, as for a masked norm.
         policy: Option<Policy>,
     },
+    /// A function of the values, as a graph of ops with parameters of its own.
+    Function(Graph),
     /// A numerator and a denominator per output; only as the last layer.
     Projective(Head),
 }
@@ -78,7 +83,8 @@ pub enum Layer {
 record! {
     enum Layer {
         Linear { outputs, bias, init }, Activation { function }, LayerNorm { epsilon }, Dropout { rate },
-        Residual { layers }, Rational(_), MaskedNorm { epsilon, policy }, MaskedSoftmax { policy }, Projective(_),
+        Residual { layers }, Rational(_), MaskedNorm { epsilon, policy }, MaskedSoftmax { policy }, Function(_),
+        Projective(_),
     }
 }
 
@@ -94,7 +100,17 @@ impl Layer {
             Self::Rational(_) => "rational",
             Self::MaskedNorm { .. } => "masked_norm",
             Self::MaskedSoftmax { .. } => "masked_softmax",
+            Self::Function(_) => "function",
             Self::Projective(_) => "projective",
+        }
+    }
+
+    /// Whether it is a function, or has one inside.
+    pub(crate) fn has_function(&self) -> bool {
+        match self {
+            Self::Function(_) => true,
+            Self::Residual { layers } => layers.iter().any(Self::has_function),
+            _ => false,
         }
     }
 
@@ -232,6 +248,10 @@ impl Spec {
             Some((Layer::Projective(_), before)) => before,
             _ => &self.layers,
         };
+        if let [Layer::Function(graph)] = layers {
+            let (widths, function) = graph.as_perceptron()?;
+            return Some((widths, function.map_or(Some(Activation::identity()), |text| Activation::parse(text).ok())?));
+        }
         let mut widths = Vec::new();
         let mut function = None;
         for (at, layer) in layers.iter().enumerate() {
@@ -259,6 +279,11 @@ fn bottoms(layer: &Layer) -> Option<&'static str> {
         Layer::Residual { layers } => layers.iter().find_map(bottoms),
         _ => None,
     }
+}
+
+/// The function of a name or a formula, as ops of a graph name it.
+pub(crate) fn curve_of(text: &str) -> Result<Arc<Curve>> {
+    Activation::parse(text).map(|function| function.curve().clone())
 }
 
 fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> {
@@ -299,6 +324,13 @@ fn width_after(layers: &[Layer], mut width: usize, path: &str) -> Result<usize> 
                     "a masked norm's epsilon: got {}, expected 0 or a positive normal number",
                     number(*epsilon)
                 )));
+            }
+            Layer::Function(graph) if graph.inputs != width => {
+                return Err(wrong(format!("a function of {} inputs: got {width} values", graph.inputs)));
+            }
+            Layer::Function(graph) => {
+                graph.check(curve_of).map_err(|error| wrong(error.to_string()))?;
+                width = graph.columns;
             }
             Layer::Projective(_) => return Err(wrong("a projective head can only be the last layer".into())),
             _ => {}

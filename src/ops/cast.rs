@@ -2,12 +2,42 @@
 
 use std::rc::Rc;
 
+use super::record::OpRecord;
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::{Error, Result};
+use crate::json::Json;
 use crate::kernels::cast::{Conversion, dispatch};
-use crate::tensor::{DType, Tensor};
+use crate::program::onnx::{Setting, element};
+use crate::tensor::{DType, Form, Tensor};
 
 struct Cast(DType);
+
+pub(super) static CAST: OpRecord = OpRecord {
+    name: "cast",
+    inputs: (1, 1),
+    read: |attributes, _| Ok(Rc::new(Cast(to(attributes)?))),
+    onnx: |attributes, graph, inputs, _| {
+        let (value, code) = match to(attributes)? {
+            DType::F32 => (inputs[0].clone(), element::FLOAT),
+            DType::F16 => (inputs[0].clone(), element::HALF),
+            DType::U32 => {
+                let zero = graph.number(0.0);
+                (graph.op("Max", &[&inputs[0], &zero]), element::INT)
+            }
+        };
+        Ok(graph.node("Cast", &[&value], &[Setting::Int("to", code)]))
+    },
+    text: None,
+};
+
+/// The types by their names in files.
+const NAMES: [(&str, DType); 3] = [("f32", DType::F32), ("u32", DType::U32), ("f16", DType::F16)];
+
+fn to(attributes: &Json) -> Result<DType> {
+    let json = attributes.field("to")?;
+    let found = NAMES.iter().find(|(name, _)| json.text() == Some(name));
+    found.map(|(_, dtype)| *dtype).ok_or_else(|| json.unlike("one of f32, u32, f16"))
+}
 
 /// The kernel's conversion for a change of type, if there is one.
 fn form(from: DType, to: DType) -> Option<Conversion> {
@@ -33,6 +63,17 @@ impl Op for Cast {
         let out = Tensor::empty(x.device(), x.shape(), self.0);
         out.launch(dispatch(form, x.len() as u32, x.view().clone(), out.view().clone()));
         out
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        let (from, to) = (inputs[0].dtype, self.0);
+        form(from, to).ok_or_else(|| Error::new(format!("not supported from {from:?} to {to:?}")))?;
+        Ok(Form { shape: inputs[0].shape.clone(), dtype: to })
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        let name = NAMES.iter().find(|(_, dtype)| *dtype == self.0).map_or("f32", |(name, _)| name);
+        Ok(Json::fields([("to", Json::Text(name.into()))]))
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {

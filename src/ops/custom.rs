@@ -2,47 +2,71 @@
 
 use std::rc::Rc;
 
+use super::record::{OpRecord, attribute, passed};
 use super::{constant, mul};
-use crate::autograd::{Backward, Op, Var, apply};
+use crate::autograd::{Backward, Detach, Op, Var, apply};
 use crate::error::{Error, Result};
-use crate::tensor::Tensor;
+use crate::json::{Json, Record};
+use crate::tensor::{Form, Tensor};
 
 /// A gradient for each input of a custom op: from its inputs, its value and the gradient by its value. `None` where nothing flows back.
 type Rule = dyn Fn(&[Var], &Var, &Var) -> Result<Vec<Option<Var>>>;
 
+/// Its first input is its value; the others are what the gradients are for.
 struct Custom {
-    name: &'static str,
-    value: Tensor,
-    rule: Box<Rule>,
+    name: String,
+    /// Absent in an op from a file.
+    rule: Option<Box<Rule>>,
 }
+
+pub(super) static CUSTOM: OpRecord = OpRecord {
+    name: "custom",
+    inputs: (1, usize::MAX),
+    read: |attributes, _| Ok(Rc::new(Custom { name: attribute(attributes, "name")?, rule: None })),
+    onnx: passed,
+    text: None,
+};
 
 impl Op for Custom {
     fn name(&self) -> &'static str {
-        self.name
+        "custom"
     }
 
-    fn forward(&self, _inputs: &[&Tensor]) -> Tensor {
-        self.value.clone()
+    fn forward(&self, inputs: &[&Tensor]) -> Tensor {
+        inputs[0].clone()
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        Ok(inputs[0].clone())
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([("name", self.name.to_json())]))
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
-        let gradients = (self.rule)(step.inputs, step.output, step.gradient)?;
-        let (got, expected) = (gradients.len(), step.inputs.len());
+        let (name, inputs) = (&self.name, &step.inputs[1..]);
+        let Some(rule) = &self.rule else {
+            return Err(Error::usage(format!(
+                "grad: {name}: its gradient is in the program that made the model, not in its file: expected to be trained by that program"
+            )));
+        };
+        let gradients = rule(inputs, step.output, step.gradient)?;
+        let (got, expected) = (gradients.len(), inputs.len());
         if got != expected {
-            let name = self.name;
             return Err(Error::usage(format!(
                 "grad: {name}: got {got} gradients, expected {expected}, one for each input"
             )));
         }
-        for (at, (gradient, input)) in gradients.iter().zip(step.inputs).enumerate() {
+        for (at, (gradient, input)) in gradients.iter().zip(inputs).enumerate() {
             if let Some(gradient) = gradient.as_ref().filter(|gradient| gradient.shape() != input.shape()) {
-                let (name, got, expected) = (self.name, gradient.shape(), input.shape());
+                let (got, expected) = (gradient.shape(), input.shape());
                 return Err(Error::usage(format!(
                     "grad: {name}: the gradient of input {at} has the wrong shape: got {got}, expected {expected}"
                 )));
             }
         }
-        Ok(gradients)
+        Ok([None].into_iter().chain(gradients).collect())
     }
 }
 
@@ -72,8 +96,46 @@ pub fn custom(
     rule: impl Fn(&[Var], &Var, &Var) -> Result<Vec<Option<Var>>> + 'static,
 ) -> Var {
     let detached: Vec<Var> = inputs.iter().map(|input| input.detach()).collect();
-    let value = value(&detached).value().clone();
-    apply(Rc::new(Custom { name, value, rule: Box::new(rule) }), inputs)
+    let value = value(&detached).detach();
+    let all: Vec<&Var> = [&value].into_iter().chain(inputs.iter().copied()).collect();
+    apply(Rc::new(Custom { name: name.to_owned(), rule: Some(Box::new(rule)) }), &all)
+}
+
+/// The value of its first input; gradients flow to its second one.
+struct StraightThrough;
+
+pub(super) static STRAIGHT_THROUGH: OpRecord = OpRecord {
+    name: "straight_through",
+    inputs: (2, 2),
+    read: |_, _| Ok(Rc::new(StraightThrough)),
+    onnx: passed,
+    text: None,
+};
+
+impl Op for StraightThrough {
+    fn name(&self) -> &'static str {
+        "straight_through"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Tensor {
+        inputs[0].clone()
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        let [hard, soft] = [&inputs[0], &inputs[1]];
+        if hard.shape != soft.shape {
+            return Err(Error::new(format!("got shapes {} and {}, expected equal ones", hard.shape, soft.shape)));
+        }
+        Ok(hard.clone())
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([]))
+    }
+
+    fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
+        Ok(vec![None, Some(step.gradient.clone())])
+    }
 }
 
 /// The value of `hard`, whose gradient flows to `soft` as if it were its value (the straight-through estimator, Bengio, Léonard and Courville 2013): for
@@ -81,14 +143,45 @@ pub fn custom(
 #[track_caller]
 pub fn straight_through(hard: &Var, soft: &Var) -> Var {
     assert_eq!(hard.shape(), soft.shape(), "straight_through: both values have the same shape");
-    let value = hard.detach();
-    custom("straight_through", &[soft], |_| value, |_, _, gradient| Ok(vec![Some(gradient.clone())]))
+    apply(Rc::new(StraightThrough), &[&hard.detach(), soft])
+}
+
+/// The same value, whose gradient is multiplied by a factor.
+struct ScaleGradient(f32);
+
+pub(super) static SCALE_GRADIENT: OpRecord = OpRecord {
+    name: "scale_gradient",
+    inputs: (1, 1),
+    read: |attributes, _| Ok(Rc::new(ScaleGradient(attribute(attributes, "factor")?))),
+    onnx: passed,
+    text: None,
+};
+
+impl Op for ScaleGradient {
+    fn name(&self) -> &'static str {
+        "scale_gradient"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Tensor {
+        inputs[0].clone()
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        Ok(inputs[0].clone())
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([("factor", self.0.to_json())]))
+    }
+
+    fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
+        Ok(vec![Some(mul(step.gradient, &constant(step.gradient, self.0)))])
+    }
 }
 
 /// The same value, whose gradient is multiplied by `factor` on its way back.
 pub fn scale_gradient(x: &Var, factor: f32) -> Var {
-    let scaled = move |_: &[Var], _: &Var, gradient: &Var| Ok(vec![Some(mul(gradient, &constant(gradient, factor)))]);
-    custom("scale_gradient", &[x], |inputs| inputs[0].clone(), scaled)
+    apply(Rc::new(ScaleGradient(factor)), &[x])
 }
 
 /// The same value, whose gradient is turned around and multiplied by `factor` (Ganin and Lempitsky 2015): what comes before learns the opposite of what
@@ -96,3 +189,6 @@ pub fn scale_gradient(x: &Var, factor: f32) -> Var {
 pub fn reverse_gradient(x: &Var, factor: f32) -> Var {
     scale_gradient(x, -factor)
 }
+
+pub(super) static DETACH: OpRecord =
+    OpRecord { name: "detach", inputs: (1, 1), read: |_, _| Ok(Rc::new(Detach)), onnx: passed, text: None };

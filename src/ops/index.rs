@@ -5,10 +5,13 @@
 
 use std::rc::Rc;
 
-use crate::autograd::{Backward, Op, Var, apply, one_device};
-use crate::error::Result;
+use super::record::{OpRecord, attribute};
+use crate::autograd::{Backward, Op, Var, apply};
+use crate::error::{Error, Result};
+use crate::json::{Json, Record};
 use crate::kernels::{gather, scatter};
-use crate::tensor::{DType, Shape, Tensor};
+use crate::program::onnx::{Graph, Setting};
+use crate::tensor::{DType, Form, Tensor};
 
 /// Which elements are moved.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,22 +26,76 @@ enum Kind {
     Place,
 }
 
+/// Inputs: x, and the indices.
 struct Index {
     kind: Kind,
-    index: Tensor,
-    /// The shape with rows and columns: of x for `TakeRows` and `Pick`, of the result for their transposes.
-    shape: Shape,
+    /// Rows of the result of `AddRows`, columns of that of `Place`; not used by the others.
+    size: usize,
 }
 
+/// The element along the last axis that each row's index names.
+fn picked(graph: &mut dyn Graph<Name = String>, inputs: &[String]) -> String {
+    let (one, flat) = (graph.list(&[-1, 1]), graph.list(&[-1]));
+    let index = graph.op("Reshape", &[&inputs[1], &one]);
+    let picked = graph.node("GatherElements", &[&inputs[0], &index], &[Setting::Int("axis", 1)]);
+    graph.op("Reshape", &[&picked, &flat])
+}
+
+pub(super) static TAKE_ROWS: OpRecord = OpRecord {
+    name: "take_rows",
+    inputs: (2, 2),
+    read: |_, _| Ok(Rc::new(Index { kind: Kind::TakeRows, size: 0 })),
+    onnx: |_, graph, inputs, _| {
+        let flat = graph.list(&[-1]);
+        let index = graph.op("Reshape", &[&inputs[1], &flat]);
+        Ok(graph.node("Gather", &[&inputs[0], &index], &[Setting::Int("axis", 0)]))
+    },
+    text: None,
+};
+
+pub(super) static ADD_ROWS: OpRecord = OpRecord {
+    name: "add_rows",
+    inputs: (2, 2),
+    read: |attributes, _| Ok(Rc::new(Index { kind: Kind::AddRows, size: attribute(attributes, "rows")? })),
+    onnx: |_, _, _, _| Err(Error::new("onnx: the op \"add_rows\" has no counterpart in ONNX")),
+    text: None,
+};
+
+pub(super) static PICK: OpRecord = OpRecord {
+    name: "pick",
+    inputs: (2, 2),
+    read: |_, _| Ok(Rc::new(Index { kind: Kind::Pick, size: 0 })),
+    onnx: |_, graph, inputs, _| Ok(picked(graph, inputs)),
+    text: None,
+};
+
+pub(super) static PLACE: OpRecord = OpRecord {
+    name: "place",
+    inputs: (2, 2),
+    read: |attributes, _| Ok(Rc::new(Index { kind: Kind::Place, size: attribute(attributes, "columns")? })),
+    onnx: |_, _, _, _| Err(Error::new("onnx: the op \"place\" has no counterpart in ONNX")),
+    text: None,
+};
+
 impl Index {
-    fn transposed(&self) -> Self {
-        let kind = match self.kind {
-            Kind::TakeRows => Kind::AddRows,
-            Kind::AddRows => Kind::TakeRows,
-            Kind::Pick => Kind::Place,
-            Kind::Place => Kind::Pick,
-        };
-        Self { kind, index: self.index.clone(), shape: self.shape.clone() }
+    /// Its transpose, for x of these sizes.
+    fn transposed(&self, sizes: &[usize]) -> Self {
+        match self.kind {
+            Kind::TakeRows => Self { kind: Kind::AddRows, size: sizes[0] },
+            Kind::AddRows => Self { kind: Kind::TakeRows, size: 0 },
+            Kind::Pick => Self { kind: Kind::Place, size: sizes[1] },
+            Kind::Place => Self { kind: Kind::Pick, size: 0 },
+        }
+    }
+
+    /// Rows and columns of the matrix that is indexed, x's for `TakeRows` and `Pick`, the result's for their transposes; and the result's sizes.
+    fn sizes(&self, x: &[usize], indices: usize) -> ([usize; 2], Vec<usize>) {
+        match self.kind {
+            Kind::TakeRows => ([x[0], x[1]], vec![indices, x[1]]),
+            Kind::AddRows => ([self.size, x[1]], vec![self.size, x[1]]),
+            Kind::Pick => ([x[0], x[1]], vec![x[0]]),
+            Kind::Place => ([x[0], self.size], vec![x[0], self.size]),
+        }
     }
 }
 
@@ -53,13 +110,8 @@ impl Op for Index {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Tensor {
-        let x = inputs[0];
-        let [rows, columns] = [self.shape.sizes()[0], self.shape.sizes()[1]];
-        let shape = match self.kind {
-            Kind::TakeRows => Shape::from([self.index.len(), columns]),
-            Kind::Pick => Shape::from([rows]),
-            Kind::AddRows | Kind::Place => self.shape.clone(),
-        };
+        let [x, index] = [inputs[0], inputs[1]];
+        let ([rows, columns], shape) = self.sizes(x.shape().sizes(), index.len());
         let out = Tensor::empty(x.device(), shape, DType::F32);
         let launch = match self.kind {
             Kind::TakeRows => gather::take_rows,
@@ -67,55 +119,71 @@ impl Op for Index {
             Kind::Pick => gather::pick,
             Kind::Place => scatter::place,
         };
-        let [values, index, target] = [x, &self.index, &out].map(|tensor| tensor.view().clone());
+        let [values, index, target] = [x, index, &out].map(|tensor| tensor.view().clone());
         out.launch(launch([rows as u32, columns as u32], values, index, target));
         out
     }
 
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        let [x, index] = [&inputs[0], &inputs[1]];
+        let (rank, kind) = if self.kind == Kind::Place { (1, "a vector") } else { (2, "a matrix") };
+        if x.shape.rank() != rank || x.dtype != DType::F32 {
+            return Err(Error::new(format!("got {}, expected {kind}", x.shape)));
+        }
+        if index.dtype != DType::U32 {
+            return Err(Error::new(format!("got indices of {:?}, expected U32", index.dtype)));
+        }
+        let (indices, rows) = (index.shape.len(), x.sizes()[0]);
+        if self.kind != Kind::TakeRows && indices != rows {
+            return Err(Error::new(format!("got {indices} indices for {rows} rows, expected one for each row")));
+        }
+        Form::checked(&self.sizes(x.sizes(), indices).1)
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(match self.kind {
+            Kind::TakeRows | Kind::Pick => Json::fields([]),
+            Kind::AddRows => Json::fields([("rows", self.size.to_json())]),
+            Kind::Place => Json::fields([("columns", self.size.to_json())]),
+        })
+    }
+
     /// Each is linear: its gradient is its transpose.
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
-        Ok(vec![Some(apply(Rc::new(self.transposed()), &[step.gradient]))])
+        let transposed = self.transposed(step.inputs[0].shape().sizes());
+        Ok(vec![Some(apply(Rc::new(transposed), &[step.gradient, &step.inputs[1]])), None])
     }
 }
 
-/// Panics if a shape, the type or the number of indices does not fit. `rank` is that of `x`, `each` says whether there is one index for each of its rows.
+/// Panics if a shape, the type or the number of indices does not fit.
 #[track_caller]
-fn indexed(op: Index, x: &Var, rank: usize, each: bool) -> Var {
-    let (name, index) = (op.name(), op.index.clone());
-    let expected = if rank == 2 { "a matrix" } else { "a vector" };
-    assert!(x.shape().rank() == rank, "{name}: got {}, expected {expected}", x.shape());
-    assert!(index.dtype() == DType::U32, "{name}: got indices of {:?}, expected U32", index.dtype());
-    let rows = x.shape().sizes()[0];
-    assert!(
-        !each || index.len() == rows,
-        "{name}: got {} indices for {rows} rows, expected one for each row",
-        index.len()
-    );
-    one_device(name, &[x.value(), &index]);
-    apply(Rc::new(op), &[x])
+fn indexed(kind: Kind, size: usize, x: &Var, index: &Tensor) -> Var {
+    let op = Index { kind, size };
+    let name = op.name();
+    op.form(&[x.value().form(), index.form()]).unwrap_or_else(|error| panic!("{name}: {error}"));
+    apply(Rc::new(op), &[x, &Var::constant(index.clone())])
 }
 
 /// Rows of `x` [rows, columns] by index. A row of an index that is not below `rows` is NaN.
 #[track_caller]
 pub fn take_rows(x: &Var, index: &Tensor) -> Var {
-    indexed(Index { kind: Kind::TakeRows, index: index.clone(), shape: x.shape().clone() }, x, 2, false)
+    indexed(Kind::TakeRows, 0, x, index)
 }
 
 /// Adds row i of `x` to row `index[i]` of zeros [rows, columns]. A row whose index is not below `rows` is left out.
 #[track_caller]
 pub fn add_rows(x: &Var, index: &Tensor, rows: usize) -> Var {
-    let columns = x.shape().sizes().get(1).copied().unwrap_or_default();
-    indexed(Index { kind: Kind::AddRows, index: index.clone(), shape: [rows, columns].into() }, x, 2, true)
+    indexed(Kind::AddRows, rows, x, index)
 }
 
 /// One element of each row of `x` [rows, columns]. It is NaN where an index is not below `columns`.
 #[track_caller]
 pub fn pick(x: &Var, index: &Tensor) -> Var {
-    indexed(Index { kind: Kind::Pick, index: index.clone(), shape: x.shape().clone() }, x, 2, true)
+    indexed(Kind::Pick, 0, x, index)
 }
 
 /// Puts `x` [rows] into zeros [rows, columns], element r at column `index[r]`. An element whose index is not below `columns` is left out.
 #[track_caller]
 pub fn place(x: &Var, index: &Tensor, columns: usize) -> Var {
-    indexed(Index { kind: Kind::Place, index: index.clone(), shape: [x.shape().len(), columns].into() }, x, 1, true)
+    indexed(Kind::Place, columns, x, index)
 }

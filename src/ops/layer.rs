@@ -5,12 +5,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::pointwise::run;
+use super::record::{OpRecord, attribute};
 use super::{add, broadcast_to, mul, product, reshape, sum_to};
 use crate::autograd::{Backward, Op, Var, apply};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::json::{Json, Record};
 use crate::kernels::matmul;
-use crate::program::Curve;
-use crate::tensor::{DType, Tensor};
+use crate::program::onnx::Setting;
+use crate::program::{Curve, Program};
+use crate::tensor::{DType, Form, Tensor};
 
 /// f(x Wᵀ + b): inputs x [rows, k], W [n, k] and perhaps b [n].
 struct Layer {
@@ -19,6 +22,22 @@ struct Layer {
     /// f'(x Wᵀ + b), if the layer is tracked and has a curve.
     slopes: OnceCell<Tensor>,
 }
+
+pub(super) static LAYER: OpRecord = OpRecord {
+    name: "layer",
+    inputs: (2, 3),
+    read: |attributes, reading| {
+        let text: Option<String> = attribute(attributes, "function")?;
+        let curve = text.map(|text| (reading.curve)(&text)).transpose()?;
+        Ok(Rc::new(Layer { curve, is_tracked: reading.is_tracked, slopes: OnceCell::new() }))
+    },
+    onnx: |attributes, graph, inputs, _| {
+        let program: Option<Program> = attribute(attributes, "program")?;
+        let z = graph.node("Gemm", &inputs.iter().collect::<Vec<_>>(), &[Setting::Int("transB", 1)]);
+        program.map_or(Ok(z.clone()), |program| Ok(program.onnx(graph, &[z])?.remove(0)))
+    },
+    text: None,
+};
 
 impl Op for Layer {
     fn name(&self) -> &'static str {
@@ -51,6 +70,30 @@ impl Op for Layer {
         let sizes = [*rows, *k, *n].map(|size| size as u32);
         out.launch(matmul::layer(device.info(), sizes, operands, bias, self.curve.as_ref(), outputs));
         out
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        let [x, weight] = [&inputs[0], &inputs[1]];
+        [x, weight].iter().try_for_each(|input| input.expect(Some(2)))?;
+        let ([rows, k], [n, inner]) = ([x.sizes()[0], x.sizes()[1]], [weight.sizes()[0], weight.sizes()[1]]);
+        if k != inner {
+            return Err(Error::new(format!("inner sizes differ: {} x {}ᵀ ({k} != {inner})", x.shape, weight.shape)));
+        }
+        if let Some(bias) = inputs.get(2) {
+            bias.expect(None)?;
+            if bias.shape.len() != n {
+                return Err(Error::new(format!("got a bias of shape {}, expected {n} values", bias.shape)));
+            }
+        }
+        Form::checked(&[rows, n])
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        let curve = self.curve.as_ref();
+        Ok(Json::fields([
+            ("function", curve.map(|curve| curve.text.clone()).to_json()),
+            ("program", curve.map(|curve| curve.value.clone()).to_json()),
+        ]))
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {

@@ -2,11 +2,14 @@
 
 use std::rc::Rc;
 
+use super::record::{OpRecord, attribute};
 use super::{reshape, sum_to};
 use crate::autograd::{Backward, Op, Var, apply};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::json::{Json, Record};
 use crate::kernels::matmul::{Operand, dispatch};
-use crate::tensor::{DType, Shape, Tensor};
+use crate::program::onnx::Setting;
+use crate::tensor::{DType, Form, Shape, Tensor};
 
 /// op(a) · op(b), where op optionally transposes the last two axes.
 struct Product {
@@ -14,24 +17,47 @@ struct Product {
     b_transposed: bool,
 }
 
+pub(super) static MATMUL: OpRecord = OpRecord {
+    name: "matmul",
+    inputs: (2, 2),
+    read: |attributes, _| {
+        let [a_transposed, b_transposed] = attribute(attributes, "transposed")?;
+        Ok(Rc::new(Product { a_transposed, b_transposed }))
+    },
+    onnx: |attributes, graph, inputs, ranks| {
+        let mut operands = inputs.to_vec();
+        let transposed: [bool; 2] = attribute(attributes, "transposed")?;
+        for ((operand, rank), _) in operands.iter_mut().zip(ranks).zip(transposed).filter(|(_, is)| *is) {
+            let mut order: Vec<i64> = (0..*rank as i64).collect();
+            order.swap(rank - 2, rank - 1);
+            *operand = graph.node("Transpose", &[operand], &[Setting::Ints("perm", &order)]);
+        }
+        Ok(graph.op("MatMul", &[&operands[0], &operands[1]]))
+    },
+    text: None,
+};
+
 impl Product {
     /// Batch, m, k, n of a product, and the batch's sizes.
-    #[track_caller]
-    fn sizes(&self, a: &Shape, b: &Shape) -> ([u32; 4], Vec<usize>) {
-        assert!(a.rank() >= 2 && b.rank() >= 2, "matmul: {a} x {b}: expected at least two axes each");
+    fn sizes(&self, a: &Shape, b: &Shape) -> Result<([u32; 4], Vec<usize>)> {
+        let wrong = |what: String| Err(Error::new(what));
+        if a.rank() < 2 || b.rank() < 2 {
+            return wrong(format!("matmul: {a} x {b}: expected at least two axes each"));
+        }
         let last = |s: &Shape, is_transposed: bool| {
             let sizes = &s.sizes()[s.rank() - 2..];
             if is_transposed { (sizes[1], sizes[0]) } else { (sizes[0], sizes[1]) }
         };
         let ((m, k), (inner, n)) = (last(a, self.a_transposed), last(b, self.b_transposed));
-        assert!(k == inner, "matmul: inner sizes differ: {a} x {b} ({k} != {inner})");
+        if k != inner {
+            return wrong(format!("matmul: inner sizes differ: {a} x {b} ({k} != {inner})"));
+        }
         let (a_batch, b_batch) = (&a.sizes()[..a.rank() - 2], &b.sizes()[..b.rank() - 2]);
-        assert!(
-            a_batch == b_batch || a_batch.is_empty() || b_batch.is_empty(),
-            "matmul: batches differ: {a} x {b} ({a_batch:?} != {b_batch:?})"
-        );
+        if a_batch != b_batch && !a_batch.is_empty() && !b_batch.is_empty() {
+            return wrong(format!("matmul: batches differ: {a} x {b} ({a_batch:?} != {b_batch:?})"));
+        }
         let batch = if a_batch.is_empty() { b_batch } else { a_batch };
-        ([batch.iter().product::<usize>() as u32, m as u32, k as u32, n as u32], batch.to_vec())
+        Ok(([batch.iter().product::<usize>() as u32, m as u32, k as u32, n as u32], batch.to_vec()))
     }
 }
 
@@ -43,7 +69,7 @@ impl Op for Product {
     #[track_caller]
     fn forward(&self, inputs: &[&Tensor]) -> Tensor {
         let [a, b] = [inputs[0], inputs[1]];
-        let (sizes, mut shape) = self.sizes(a.shape(), b.shape());
+        let (sizes, mut shape) = self.sizes(a.shape(), b.shape()).unwrap_or_else(|error| panic!("{error}"));
         shape.extend([sizes[1] as usize, sizes[3] as usize]);
         let out = Tensor::empty(a.device(), shape, DType::F32);
         let operand = |t: &Tensor, is_transposed| Operand {
@@ -54,6 +80,17 @@ impl Op for Product {
         let (a, b) = (operand(a, self.a_transposed), operand(b, self.b_transposed));
         out.launch(dispatch(out.device().info(), sizes, a, b, out.view().clone()));
         out
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        inputs.iter().try_for_each(|input| input.expect(None))?;
+        let (sizes, mut shape) = self.sizes(&inputs[0].shape, &inputs[1].shape)?;
+        shape.extend([sizes[1] as usize, sizes[3] as usize]);
+        Form::checked(&shape)
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([("transposed", [self.a_transposed, self.b_transposed].to_json())]))
     }
 
     /// With A = op(a), B = op(b): dA = dY · Bᵀ, dB = Aᵀ · dY, each computed directly in the operand's layout.

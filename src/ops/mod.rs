@@ -10,6 +10,8 @@ mod operators;
 mod pointwise;
 mod random;
 mod rational;
+mod record;
+mod records;
 mod reduce;
 mod second;
 mod shape;
@@ -23,6 +25,8 @@ pub use normalize::{layer_norm, log_softmax, logsumexp, softmax};
 pub use pointwise::*;
 pub use random::{dropout_mask, normal, uniform, uniform_each_step};
 pub use rational::rational;
+pub use record::{OpRecord, Reading};
+pub use records::RECORDS;
 pub use reduce::{argmax, max, mean, sum, sum_to};
 pub use second::{
     MOST_PASSES, hessian, hessian_diagonal, hutchinson_diagonal, hvp, jacobian, jvp, per_sample_gradients, vjp,
@@ -31,7 +35,6 @@ pub use shape::{broadcast_to, permute, reshape, stack, transpose};
 
 use crate::autograd::{self, Var};
 use crate::error::Result;
-use crate::tensor::Tensor;
 
 /// Gradients of the sum of `output` with respect to `variables`; `None` where no path leads there.
 ///
@@ -46,9 +49,4 @@ pub fn grad(output: &Var, variables: &[&Var]) -> Result<Vec<Option<Var>>> {
 #[track_caller]
 pub fn grad_with_seed(output: &Var, seed: &Var, variables: &[&Var]) -> Result<Vec<Option<Var>>> {
     autograd::grad(&[(output, seed)], variables, add)
-}
-
-/// A constant on the device of `like`.
-pub fn constant(like: &Var, value: f32) -> Var {
-    Var::constant(Tensor::scalar(like.value().device(), value))
 }

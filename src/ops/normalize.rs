@@ -3,11 +3,14 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use super::record::{OpRecord, attribute};
 use super::{broadcast_to, exp, fused, grad_with_seed, mean, mul, sub, sum};
 use crate::autograd::{Backward, Op, Var, apply};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::json::{Json, Record};
 use crate::kernels::{layer_norm as norm_kernel, layer_norm_gradient as gradient_kernel, softmax as kernel};
-use crate::tensor::{DType, Shape, Tensor};
+use crate::program::onnx::Setting;
+use crate::tensor::{DType, Form, Shape, Tensor};
 
 /// Rows and columns of a tensor seen as a matrix over its last axis.
 #[track_caller]
@@ -17,11 +20,47 @@ fn matrix(name: &str, shape: &Shape) -> [u32; 2] {
     [(shape.len() / columns) as u32, columns as u32]
 }
 
+/// The sizes of a value with a last axis of at least 1.
+fn with_columns(x: &Form) -> Result<Vec<usize>> {
+    x.expect(None)?;
+    match x.sizes().last() {
+        Some(1..) => Ok(x.sizes().to_vec()),
+        _ => Err(Error::new(format!("got {}, expected a last axis of at least 1", x.shape))),
+    }
+}
+
 fn last(x: &Var) -> std::ops::Range<usize> {
     x.shape().rank() - 1..x.shape().rank()
 }
 
 struct Softmax(kernel::SoftmaxForm);
+
+pub(super) static SOFTMAX: OpRecord = OpRecord {
+    name: "softmax",
+    inputs: (1, 1),
+    read: |_, _| Ok(Rc::new(Softmax(kernel::SoftmaxForm::Softmax))),
+    onnx: |_, graph, inputs, _| Ok(graph.node("Softmax", &[&inputs[0]], &[Setting::Int("axis", -1)])),
+    text: None,
+};
+
+pub(super) static LOG_SOFTMAX: OpRecord = OpRecord {
+    name: "log_softmax",
+    inputs: (1, 1),
+    read: |_, _| Ok(Rc::new(Softmax(kernel::SoftmaxForm::LogSoftmax))),
+    onnx: |_, graph, inputs, _| Ok(graph.node("LogSoftmax", &[&inputs[0]], &[Setting::Int("axis", -1)])),
+    text: None,
+};
+
+pub(super) static LOGSUMEXP: OpRecord = OpRecord {
+    name: "logsumexp",
+    inputs: (1, 1),
+    read: |_, _| Ok(Rc::new(Softmax(kernel::SoftmaxForm::LogSumExp))),
+    onnx: |_, graph, inputs, _| {
+        let last = graph.list(&[-1]);
+        Ok(graph.node("ReduceLogSumExp", &[&inputs[0], &last], &[Setting::Int("keepdims", 1)]))
+    },
+    text: None,
+};
 
 impl Op for Softmax {
     fn name(&self) -> &'static str {
@@ -43,6 +82,18 @@ impl Op for Softmax {
         let out = Tensor::empty(x.device(), shape, DType::F32);
         out.launch(kernel::dispatch(self.0, sizes, x.view().clone(), out.view().clone()));
         out
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        let mut sizes = with_columns(&inputs[0])?;
+        if let (kernel::SoftmaxForm::LogSumExp, Some(columns)) = (self.0, sizes.last_mut()) {
+            *columns = 1;
+        }
+        Ok(Form::floats(sizes))
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([]))
     }
 
     /// softmax: dx = y (dy - Σ y dy). log-softmax: dx = dy - e^y Σ dy. logsumexp: dx = e^(x - y) dy.
@@ -81,6 +132,25 @@ struct LayerNorm {
     scale: OnceCell<Tensor>,
 }
 
+pub(super) static LAYER_NORM: OpRecord = OpRecord {
+    name: "layer_norm",
+    inputs: (1, 1),
+    read: |attributes, _| {
+        Ok(Rc::new(LayerNorm { epsilon: attribute(attributes, "epsilon")?, scale: OnceCell::new() }))
+    },
+    onnx: |attributes, graph, inputs, _| {
+        let (last, epsilon) = (graph.list(&[-1]), graph.number(attribute(attributes, "epsilon")?));
+        let mean = graph.node("ReduceMean", &[&inputs[0], &last], &[Setting::Int("keepdims", 1)]);
+        let centred = graph.op("Sub", &[&inputs[0], &mean]);
+        let square = graph.op("Mul", &[&centred, &centred]);
+        let variance = graph.node("ReduceMean", &[&square, &last], &[Setting::Int("keepdims", 1)]);
+        let spread = graph.op("Add", &[&variance, &epsilon]);
+        let root = graph.op("Sqrt", &[&spread]);
+        Ok(graph.op("Div", &[&centred, &root]))
+    },
+    text: None,
+};
+
 impl Op for LayerNorm {
     fn name(&self) -> &'static str {
         "layer_norm"
@@ -95,6 +165,14 @@ impl Op for LayerNorm {
         let [a, y, r] = [x, &out, scale].map(|tensor| tensor.view().clone());
         out.launch(norm_kernel::dispatch(sizes, self.epsilon, a, y, r));
         out
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        Ok(Form::floats(with_columns(&inputs[0])?))
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([("epsilon", self.epsilon.to_json())]))
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {

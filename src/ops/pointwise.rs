@@ -2,15 +2,79 @@
 
 use std::rc::Rc;
 
+use super::record::{OpRecord, attribute};
 use super::{broadcast_to, sum_to};
-use crate::autograd::{Backward, Op, Var, apply};
-use crate::error::Result;
+use crate::autograd::{Backward, Op, Var, apply, is_tracing};
+use crate::error::{Error, Result};
+use crate::json::{Json, Record};
 use crate::kernels::pointwise::MAX_INPUTS;
 use crate::program::{Expr, Instruction, Program, op};
-use crate::tensor::{Shape, Tensor};
+use crate::tensor::{Form, Shape, Tensor};
 
 /// A program of scalar ops as an op.
 struct Map(Program);
+
+pub(super) static MAP: OpRecord = OpRecord {
+    name: "map",
+    inputs: (1, MAX_INPUTS),
+    read: |attributes, _| Ok(Rc::new(Map(attribute(attributes, "program")?))),
+    onnx: |attributes, graph, inputs, _| {
+        let program: Program = attribute(attributes, "program")?;
+        Ok(program.onnx(graph, inputs)?.remove(0))
+    },
+    text: Some(|attributes, inputs| {
+        let program: Program = attribute(attributes, "program")?;
+        Ok(program.text(inputs))
+    }),
+};
+
+/// A constant scalar on the device of its input, whose values do not matter.
+pub(super) struct Constant(pub f32);
+
+pub(super) static CONSTANT: OpRecord = OpRecord {
+    name: "constant",
+    inputs: (1, 1),
+    read: |attributes, _| Ok(Rc::new(Constant(attribute(attributes, "value")?))),
+    onnx: |attributes, graph, _, _| Ok(graph.number(attribute(attributes, "value")?)),
+    text: Some(|attributes, _| Ok(attribute::<f32>(attributes, "value")?.to_string())),
+};
+
+impl Op for Constant {
+    fn name(&self) -> &'static str {
+        "constant"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Tensor {
+        Tensor::scalar(inputs[0].device(), self.0)
+    }
+
+    fn form(&self, _inputs: &[Form]) -> Result<Form> {
+        Ok(Form::floats([]))
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        if !self.0.is_finite() {
+            return Err(Error::new(format!("a constant is {}: a model file holds finite numbers only", self.0)));
+        }
+        Ok(Json::fields([("value", self.0.to_json())]))
+    }
+
+    fn is_barrier(&self) -> bool {
+        true
+    }
+
+    fn backward(&self, _step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
+        Ok(vec![None])
+    }
+}
+
+/// A constant on the device of `like`.
+pub fn constant(like: &Var, value: f32) -> Var {
+    if is_tracing() {
+        return apply(Rc::new(Constant(value)), &[like]);
+    }
+    Var::constant(Tensor::scalar(like.value().device(), value))
+}
 
 impl Op for Map {
     fn name(&self) -> &'static str {
@@ -24,10 +88,25 @@ impl Op for Map {
         Tensor::map(inputs[0].device(), self.0.clone(), inputs, &shape)
     }
 
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        if self.0.inputs != inputs.len() || self.0.results.len() != 1 {
+            let (got, expected) = (inputs.len(), self.0.inputs);
+            return Err(Error::new(format!("got {got} inputs, expected {expected} and a program of one result")));
+        }
+        inputs.iter().try_for_each(|input| input.expect(None))?;
+        let none = Shape::from([]);
+        let shape = inputs.iter().try_fold(none, |shape, input| shape.try_joined(&input.shape))?;
+        Form::checked(shape.sizes())
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([("program", self.0.to_json())]))
+    }
+
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
         let gradient = |at: usize| {
             let shape = step.inputs[at].shape();
-            let Some(program) = self.0.vjp(at) else { return broadcast_to(&super::constant(step.output, 0.0), shape) };
+            let Some(program) = self.0.vjp(at) else { return broadcast_to(&constant(step.output, 0.0), shape) };
             // Bind only inputs that the program reads, so that a value without other readers can be fused.
             let (program, used) = program.compacted();
             let all: Vec<&Var> = step.inputs.iter().chain([step.gradient]).collect();
@@ -72,7 +151,7 @@ fn in_steps(program: &Program, inputs: &[&Var]) -> Var {
             }
         });
     }
-    let constant = |value: f64| super::constant(inputs[0], value as f32);
+    let constant = |value: f64| constant(inputs[0], value as f32);
     let result = usize::from(program.result());
     let value = values[result].take().unwrap_or_else(|| match program.code[result] {
         Instruction::Constant(value) => constant(value),

@@ -2,11 +2,14 @@
 
 use std::rc::Rc;
 
+use super::record::{OpRecord, attribute};
 use super::{broadcast_to, div, eq, mul, reshape};
 use crate::autograd::{Backward, Op, Var, apply};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::json::{Json, Record};
 use crate::kernels::reduce::Join;
-use crate::tensor::{Shape, Tensor};
+use crate::program::onnx::Setting;
+use crate::tensor::{DType, Form, Shape, Tensor};
 
 /// A reduction along a run of neighbouring axes, which are kept with size 1.
 struct Reduce {
@@ -14,6 +17,56 @@ struct Reduce {
     axes: std::ops::Range<usize>,
     scale: f32,
 }
+
+/// Axes and scale of a reduction from its attributes.
+fn axes(attributes: &Json) -> Result<std::ops::Range<usize>> {
+    let [start, end] = attribute(attributes, "axes")?;
+    Ok(start..end)
+}
+
+fn read(join: Join, attributes: &Json) -> Result<Rc<dyn Op>> {
+    let scale = if join == Join::Sum { attribute(attributes, "scale")? } else { 1.0 };
+    Ok(Rc::new(Reduce { join, axes: axes(attributes)?, scale }))
+}
+
+fn listed(attributes: &Json) -> Result<Vec<i64>> {
+    Ok(axes(attributes)?.map(|axis| axis as i64).collect())
+}
+
+pub(super) static SUM: OpRecord = OpRecord {
+    name: "sum",
+    inputs: (1, 1),
+    read: |attributes, _| read(Join::Sum, attributes),
+    onnx: |attributes, graph, inputs, _| {
+        let (axes, scale) = (graph.list(&listed(attributes)?), attribute(attributes, "scale")?);
+        let sum = graph.node("ReduceSum", &[&inputs[0], &axes], &[Setting::Int("keepdims", 1)]);
+        let scale = graph.number(scale);
+        Ok(graph.op("Mul", &[&sum, &scale]))
+    },
+    text: None,
+};
+
+pub(super) static MAX: OpRecord = OpRecord {
+    name: "max",
+    inputs: (1, 1),
+    read: |attributes, _| read(Join::Max, attributes),
+    onnx: |attributes, graph, inputs, _| {
+        let axes = graph.list(&listed(attributes)?);
+        Ok(graph.node("ReduceMax", &[&inputs[0], &axes], &[Setting::Int("keepdims", 1)]))
+    },
+    text: None,
+};
+
+pub(super) static ARGMAX: OpRecord = OpRecord {
+    name: "argmax",
+    inputs: (1, 1),
+    read: |attributes, _| read(Join::Argmax, attributes),
+    onnx: |attributes, graph, inputs, _| {
+        let settings = [Setting::Int("axis", axes(attributes)?.start as i64), Setting::Int("keepdims", 1)];
+        Ok(graph.node("ArgMax", &[&inputs[0]], &settings))
+    },
+    text: None,
+};
 
 impl Op for Reduce {
     fn name(&self) -> &'static str {
@@ -29,6 +82,29 @@ impl Op for Reduce {
         inputs[0].reduce(self.join, self.axes.clone(), self.scale).reshape(kept)
     }
 
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        inputs[0].expect(None)?;
+        let (axes, rank) = (&self.axes, inputs[0].shape.rank());
+        let is_one = self.join != Join::Argmax || axes.len() == 1;
+        if !(axes.start <= axes.end && axes.end <= rank && is_one) {
+            return Err(Error::new(format!("got axes {axes:?}, expected axes of a tensor with {rank}")));
+        }
+        let is_empty = axes.clone().any(|axis| inputs[0].sizes()[axis] == 0);
+        if is_empty && self.join != Join::Sum {
+            return Err(Error::new(format!("got shape {}, which has no largest value", inputs[0].shape)));
+        }
+        let dtype = if self.join == Join::Argmax { DType::U32 } else { DType::F32 };
+        Ok(Form { shape: kept(&inputs[0].shape, axes), dtype })
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        let mut fields = vec![("axes".to_owned(), [self.axes.start, self.axes.end].to_json())];
+        if self.join == Join::Sum {
+            fields.push(("scale".to_owned(), self.scale.to_json()));
+        }
+        Ok(Json::Fields(fields))
+    }
+
     /// sum: dx = scale · dy. max: dx = dy divided equally among the elements where x is the largest.
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
         let x = &step.inputs[0];
@@ -42,7 +118,7 @@ impl Op for Reduce {
                 let count = join(&is_largest, Join::Sum, self.axes.clone(), 1.0);
                 Ok(vec![Some(div(&mul(&is_largest, step.gradient), &count))])
             }
-            Join::Argmax => Err(crate::Error::new("grad: argmax has no gradient")),
+            Join::Argmax => Err(Error::new("grad: argmax has no gradient")),
         }
     }
 }

@@ -2,15 +2,34 @@
 
 use std::rc::Rc;
 
+use super::record::{OpRecord, attribute};
 use super::{sum_to, take_rows};
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::device::View;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::json::{Json, Record};
 use crate::kernels::pointwise::natural;
 use crate::program::Program;
-use crate::tensor::{DType, Shape, Tensor};
+use crate::program::onnx::Setting;
+use crate::tensor::{DType, Form, Shape, Tensor};
 
 struct Reshape(Shape);
+
+/// The sizes of a shape among the attributes of an op.
+fn sizes(attributes: &Json) -> Result<Shape> {
+    Ok(Form::checked(&attribute::<Vec<usize>>(attributes, "shape")?)?.shape)
+}
+
+pub(super) static RESHAPE: OpRecord = OpRecord {
+    name: "reshape",
+    inputs: (1, 1),
+    read: |attributes, _| Ok(Rc::new(Reshape(sizes(attributes)?))),
+    onnx: |attributes, graph, inputs, _| {
+        let shape = graph.sizes(attributes.field("shape")?)?;
+        Ok(graph.op("Reshape", &[&inputs[0], &shape]))
+    },
+    text: None,
+};
 
 impl Op for Reshape {
     fn name(&self) -> &'static str {
@@ -20,6 +39,17 @@ impl Op for Reshape {
     #[track_caller]
     fn forward(&self, inputs: &[&Tensor]) -> Tensor {
         inputs[0].reshape(self.0.clone())
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        if self.0.len() != inputs[0].shape.len() {
+            return Err(Error::new(format!("got shape {}, expected as many elements as {}", self.0, inputs[0].shape)));
+        }
+        Ok(Form { shape: self.0.clone(), dtype: inputs[0].dtype })
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([("shape", self.0.sizes().to_vec().to_json())]))
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
@@ -36,6 +66,17 @@ pub fn reshape(x: &Var, shape: impl Into<Shape>) -> Var {
 
 struct Broadcast(Shape);
 
+pub(super) static BROADCAST_TO: OpRecord = OpRecord {
+    name: "broadcast_to",
+    inputs: (1, 1),
+    read: |attributes, _| Ok(Rc::new(Broadcast(sizes(attributes)?))),
+    onnx: |attributes, graph, inputs, _| {
+        let shape = graph.sizes(attributes.field("shape")?)?;
+        Ok(graph.op("Expand", &[&inputs[0], &shape]))
+    },
+    text: None,
+};
+
 impl Op for Broadcast {
     fn name(&self) -> &'static str {
         "broadcast_to"
@@ -45,6 +86,18 @@ impl Op for Broadcast {
     fn forward(&self, inputs: &[&Tensor]) -> Tensor {
         let copy = Program::build(1, |values| values[0]);
         Tensor::map(inputs[0].device(), copy, inputs, &self.0)
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        inputs[0].expect(None)?;
+        if inputs[0].shape.try_joined(&self.0)? != self.0 {
+            return Err(Error::new(format!("got shape {}, expected one that {} broadcasts to", self.0, inputs[0].shape)));
+        }
+        Ok(Form::floats(&self.0))
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([("shape", self.0.sizes().to_vec().to_json())]))
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
@@ -60,6 +113,31 @@ pub fn broadcast_to(x: &Var, shape: &Shape) -> Var {
 
 struct Permute(Vec<usize>);
 
+pub(super) static PERMUTE: OpRecord = OpRecord {
+    name: "permute",
+    inputs: (1, 1),
+    read: |attributes, _| Ok(Rc::new(Permute(attribute(attributes, "order")?))),
+    onnx: |attributes, graph, inputs, _| {
+        let order: Vec<usize> = attribute(attributes, "order")?;
+        let order: Vec<i64> = order.iter().map(|&axis| axis as i64).collect();
+        Ok(graph.node("Transpose", &[&inputs[0]], &[Setting::Ints("perm", &order)]))
+    },
+    text: None,
+};
+
+impl Permute {
+    fn shape(&self, of: &Shape) -> Shape {
+        Shape::from(self.0.iter().map(|&from| of.sizes()[from]).collect::<Vec<_>>())
+    }
+
+    /// Whether it is an order of the axes of a shape.
+    fn fits(&self, shape: &Shape) -> bool {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        sorted.iter().copied().eq(0..shape.rank())
+    }
+}
+
 impl Op for Permute {
     fn name(&self) -> &'static str {
         "permute"
@@ -73,8 +151,20 @@ impl Op for Permute {
         for (axis, &from) in self.0.iter().enumerate() {
             strides[pad + axis] = own[pad + from];
         }
-        let shape = Shape::from(self.0.iter().map(|&from| x.shape().sizes()[from]).collect::<Vec<_>>());
-        Tensor::strided(x.device(), Program::build(1, |values| values[0]), inputs, &[strides], &shape)
+        Tensor::strided(x.device(), Program::build(1, |values| values[0]), inputs, &[strides], &self.shape(x.shape()))
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        inputs[0].expect(None)?;
+        if !self.fits(&inputs[0].shape) {
+            let (got, shape) = (&self.0, &inputs[0].shape);
+            return Err(Error::new(format!("got {got:?}, expected a permutation of the axes of {shape}")));
+        }
+        Ok(Form::floats(self.shape(&inputs[0].shape)))
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([("order", self.0.to_json())]))
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
@@ -89,14 +179,13 @@ impl Op for Permute {
 /// Axis `k` of the result is axis `order[k]` of `x`.
 #[track_caller]
 pub fn permute(x: &Var, order: &[usize]) -> Var {
-    let mut sorted = order.to_vec();
-    sorted.sort_unstable();
+    let permute = Permute(order.to_vec());
     assert!(
-        sorted.iter().copied().eq(0..x.shape().rank()),
+        permute.fits(x.shape()),
         "permute: got {order:?}, expected a permutation of the axes of {}",
         x.shape()
     );
-    apply(Rc::new(Permute(order.to_vec())), &[x])
+    apply(Rc::new(permute), &[x])
 }
 
 /// The last two axes swapped.
@@ -111,6 +200,18 @@ pub fn transpose(x: &Var) -> Var {
 
 struct Stack;
 
+pub(super) static STACK: OpRecord = OpRecord {
+    name: "stack",
+    inputs: (1, usize::MAX),
+    read: |_, _| Ok(Rc::new(Stack)),
+    onnx: |_, graph, inputs, _| {
+        let first = graph.list(&[0]);
+        let parts: Vec<String> = inputs.iter().map(|input| graph.op("Unsqueeze", &[input, &first])).collect();
+        Ok(graph.node("Concat", &parts.iter().collect::<Vec<_>>(), &[Setting::Int("axis", 0)]))
+    },
+    text: None,
+};
+
 impl Op for Stack {
     fn name(&self) -> &'static str {
         "stack"
@@ -124,6 +225,21 @@ impl Op for Stack {
             input.copy_into(&View { buffer: out.view().buffer.clone(), offset: out.view().offset + at * words, words });
         }
         out
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        for input in inputs {
+            input.expect(None)?;
+            if input.shape != inputs[0].shape {
+                let (got, expected) = (&input.shape, &inputs[0].shape);
+                return Err(Error::new(format!("got shapes {expected} and {got}, expected equal ones")));
+            }
+        }
+        Form::checked(&[&[inputs.len()], inputs[0].sizes()].concat())
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([]))
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {

@@ -20,6 +20,7 @@ mod rules;
 pub mod slices;
 pub mod source;
 mod split;
+mod stored;
 mod text;
 mod wgsl;
 

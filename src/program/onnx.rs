@@ -2,6 +2,7 @@
 
 use super::{Instruction, Program};
 use crate::error::{Error, Result};
+use crate::json::Json;
 
 /// A graph under construction.
 pub trait Graph {
@@ -16,6 +17,36 @@ pub trait Graph {
 
     /// A boolean as a number, 1 or 0.
     fn truth(&mut self, truth: &Self::Name) -> Self::Name;
+
+    /// Adds a node with attributes; returns its one output.
+    fn node(&mut self, operator: &'static str, inputs: &[&Self::Name], settings: &[Setting<'_>]) -> Self::Name;
+
+    /// A constant list of integers.
+    fn list(&mut self, values: &[i64]) -> Self::Name;
+
+    /// A list of sizes, which may depend on the number of rows.
+    fn sizes(&mut self, sizes: &Json) -> Result<Self::Name>;
+}
+
+/// An attribute of a node.
+#[derive(Clone, Copy)]
+pub enum Setting<'a> {
+    /// An integer.
+    Int(&'static str, i64),
+    /// A number.
+    Float(&'static str, f32),
+    /// Integers.
+    Ints(&'static str, &'a [i64]),
+}
+
+/// Element types of casts, by their numbers in the format.
+pub mod element {
+    /// float32
+    pub const FLOAT: i64 = 1;
+    /// int64
+    pub const INT: i64 = 7;
+    /// float16
+    pub const HALF: i64 = 10;
 }
 
 /// Operations that are one node.
@@ -59,7 +90,7 @@ const COMPARISONS: &[(&str, &str)] =
 
 impl Program {
     /// Its results as nodes of `graph` over `inputs`. Errors name an operation that ONNX does not have.
-    pub fn onnx<G: Graph>(&self, graph: &mut G, inputs: &[G::Name]) -> Result<Vec<G::Name>> {
+    pub fn onnx<G: Graph + ?Sized>(&self, graph: &mut G, inputs: &[G::Name]) -> Result<Vec<G::Name>> {
         let mut names: Vec<G::Name> = Vec::with_capacity(self.code.len());
         for instruction in &self.code {
             names.push(match *instruction {
@@ -76,7 +107,7 @@ impl Program {
     }
 }
 
-fn node<G: Graph>(graph: &mut G, name: &str, x: &[&G::Name]) -> Result<G::Name> {
+fn node<G: Graph + ?Sized>(graph: &mut G, name: &str, x: &[&G::Name]) -> Result<G::Name> {
     if let Some((_, operator)) = NODES.iter().find(|(known, _)| *known == name) {
         return Ok(graph.op(operator, x));
     }
@@ -130,26 +161,26 @@ fn node<G: Graph>(graph: &mut G, name: &str, x: &[&G::Name]) -> Result<G::Name> 
     })
 }
 
-fn is_nonzero<G: Graph>(graph: &mut G, x: &G::Name) -> G::Name {
+fn is_nonzero<G: Graph + ?Sized>(graph: &mut G, x: &G::Name) -> G::Name {
     let zero = graph.number(0.0);
     let is_zero = graph.op("Equal", &[x, &zero]);
     graph.op("Not", &[&is_zero])
 }
 
-fn scaled<G: Graph>(graph: &mut G, operator: &'static str, x: &G::Name, factor: f32) -> G::Name {
+fn scaled<G: Graph + ?Sized>(graph: &mut G, operator: &'static str, x: &G::Name, factor: f32) -> G::Name {
     let (value, factor) = (graph.op(operator, &[x]), graph.number(factor));
     graph.op("Mul", &[&value, &factor])
 }
 
 /// `near` where |x| < limit, `far` elsewhere.
-fn by_size<G: Graph>(graph: &mut G, x: &G::Name, limit: f32, near: &G::Name, far: &G::Name) -> G::Name {
+fn by_size<G: Graph + ?Sized>(graph: &mut G, x: &G::Name, limit: f32, near: &G::Name, far: &G::Name) -> G::Name {
     let (size, limit) = (graph.op("Abs", &[x]), graph.number(limit));
     let is_near = graph.op("Less", &[&size, &limit]);
     graph.op("Where", &[&is_near, near, far])
 }
 
 /// 2 t / (1 - t) with t = tanh(x/2) near 0, where e^x - 1 would cancel.
-fn expm1<G: Graph>(graph: &mut G, x: &G::Name) -> G::Name {
+fn expm1<G: Graph + ?Sized>(graph: &mut G, x: &G::Name) -> G::Name {
     let (half, one, two) = (graph.number(0.5), graph.number(1.0), graph.number(2.0));
     let halved = graph.op("Mul", &[x, &half]);
     let t = graph.op("Tanh", &[&halved]);
@@ -161,7 +192,7 @@ fn expm1<G: Graph>(graph: &mut G, x: &G::Name) -> G::Name {
 }
 
 /// 2 artanh(x / (2 + x)) near 0, where ln(1 + x) would cancel.
-fn log1p<G: Graph>(graph: &mut G, x: &G::Name) -> G::Name {
+fn log1p<G: Graph + ?Sized>(graph: &mut G, x: &G::Name) -> G::Name {
     let (one, two) = (graph.number(1.0), graph.number(2.0));
     let below = graph.op("Add", &[x, &two]);
     let ratio = graph.op("Div", &[x, &below]);
@@ -173,7 +204,7 @@ fn log1p<G: Graph>(graph: &mut G, x: &G::Name) -> G::Name {
 }
 
 /// m √(1 + (s / m)²), where m is the larger and s the smaller of |a| and |b|.
-fn hypot<G: Graph>(graph: &mut G, a: &G::Name, b: &G::Name) -> G::Name {
+fn hypot<G: Graph + ?Sized>(graph: &mut G, a: &G::Name, b: &G::Name) -> G::Name {
     let (zero, one) = (graph.number(0.0), graph.number(1.0));
     let (a, b) = (graph.op("Abs", &[a]), graph.op("Abs", &[b]));
     let (large, small) = (graph.op("Max", &[&a, &b]), graph.op("Min", &[&a, &b]));
@@ -187,7 +218,7 @@ fn hypot<G: Graph>(graph: &mut G, a: &G::Name, b: &G::Name) -> G::Name {
 }
 
 /// sin(x) / x, and 1 at 0.
-fn sinc<G: Graph>(graph: &mut G, x: &G::Name) -> G::Name {
+fn sinc<G: Graph + ?Sized>(graph: &mut G, x: &G::Name) -> G::Name {
     let (zero, one) = (graph.number(0.0), graph.number(1.0));
     let is_zero = graph.op("Equal", &[x, &zero]);
     let below = graph.op("Where", &[&is_zero, &one, x]);

@@ -16,7 +16,7 @@ use crate::train::{Checkpoint, Progress, Trainer, TrainerConfig};
 
 impl Trainer {
     /// The model with the current weights; after the end of the run those of the best epoch. With [`TrainerConfig::blends`] and a preparation, the
-    /// blend of the network and a linear model. Errors for a function model.
+    /// blend of the network and a linear model. A function model is traced; errors if it cannot be ([`Network::traced`](crate::model::Network::traced)).
     pub async fn model(&self, preparation: Option<Preparation>) -> Result<Model> {
         Ok(blended(self, preparation).await?.0)
     }
@@ -31,9 +31,10 @@ struct Words {
     fingerprint: u64,
     held: Vec<u64>,
     origin: Option<Origin>,
+    has_own_loss: bool,
 }
 
-record! { Words { settings, progress, fingerprint, held = Vec::new(), origin } }
+record! { Words { settings, progress, fingerprint, held = Vec::new(), has_own_loss = false, origin } }
 
 impl Checkpoint {
     /// The bytes of the file: a model file with the best weights so far, and the state of the run.
@@ -46,6 +47,7 @@ impl Checkpoint {
             fingerprint: self.fingerprint,
             held: self.held.clone(),
             origin: self.origin.as_ref().map(Origin::from_json).transpose()?,
+            has_own_loss: self.has_own_loss,
         };
         content.metadata.push((KEY.into(), words.to_json().to_string()));
         let total = self.parameters.len();
@@ -104,7 +106,7 @@ impl Checkpoint {
         moments.resize(moment_words, 0.0);
         let sums = if words.settings.accumulate > 1 { take("run.sums", fold::words_of(total))? } else { Vec::new() };
         let best = take("run.best", total)?;
-        let Words { settings, mut progress, fingerprint, held, origin } = words;
+        let Words { settings, mut progress, fingerprint, held, origin, has_own_loss } = words;
         progress.losses = take("run.losses", progress.cursor)?;
         let Some(Array { data: Data::U32(control), .. }) = content.tensors.remove("run.control") else {
             return Err(err("its step counters are missing"));
@@ -120,7 +122,7 @@ impl Checkpoint {
         }
         let (spec, origin) = (model.spec, origin.map(|origin| origin.to_json()));
         let checkpoint =
-            Self { spec, settings, parameters, moments, sums, control, best, progress, fingerprint, held, origin };
+            Self { spec, has_own_loss, settings, parameters, moments, sums, control, best, progress, fingerprint, held, origin };
         Ok((checkpoint, model.preparation))
     }
 }

@@ -1,9 +1,11 @@
 //! Tensors: a shape and a type over a view of a device buffer. Lazy: creating one only records the launch that will fill it.
 
+mod form;
 mod shape;
 
 use bytemuck::cast_slice;
 
+pub use form::Form;
 pub use shape::Shape;
 
 use crate::device::{Command, Device, Dispatch, View};
@@ -73,6 +75,14 @@ impl Tensor {
         tensor
     }
 
+    /// The same for indices.
+    #[track_caller]
+    pub fn indices(device: &Device, shape: impl Into<Shape>, data: &[u32]) -> Self {
+        let tensor = Self { view: device.constant(data).view(), ..Self::empty(device, shape, DType::U32) };
+        assert_eq!(tensor.len(), data.len(), "tensor: {} needs other than {} indices", tensor.shape, data.len());
+        tensor
+    }
+
     #[track_caller]
     fn from_words(device: &Device, shape: impl Into<Shape>, dtype: DType, data: &[u32]) -> Result<Self> {
         let tensor = Self { view: device.upload(data)?.view(), ..Self::empty(device, shape, dtype) };
@@ -114,6 +124,11 @@ impl Tensor {
     /// Its type.
     pub fn dtype(&self) -> DType {
         self.dtype
+    }
+
+    /// Its shape and type.
+    pub fn form(&self) -> Form {
+        Form { shape: self.shape.clone(), dtype: self.dtype }
     }
 
     /// Number of elements.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::error::{Error, Result};
 use crate::kernels::pointwise::natural;
 
 /// Sizes of a tensor, outermost first.
@@ -55,16 +56,19 @@ impl Shape {
     /// The shape to which both broadcast.
     #[track_caller]
     pub fn joined(&self, other: &Self) -> Self {
+        self.try_joined(other).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The same, or an error.
+    pub fn try_joined(&self, other: &Self) -> Result<Self> {
         let rank = self.rank().max(other.rank());
         let (a, b) = (self.dims(), other.dims());
-        let join = |axis: usize| {
-            assert!(
-                a[axis] == b[axis] || a[axis] == 1 || b[axis] == 1,
-                "broadcast: shapes {self} and {other} differ (axis {axis} of 4)"
-            );
-            if a[axis] == 1 { b[axis] as usize } else { a[axis] as usize }
+        let join = |axis: usize| match (a[axis], b[axis]) {
+            (1, size) | (size, 1) => Ok(size as usize),
+            (size, same) if size == same => Ok(size as usize),
+            _ => Err(Error::new(format!("broadcast: shapes {self} and {other} differ (axis {axis} of 4)"))),
         };
-        Self((4 - rank..4).map(join).collect())
+        Ok(Self((4 - rank..4).map(join).collect::<Result<_>>()?))
     }
 }
 

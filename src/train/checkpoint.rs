@@ -11,6 +11,8 @@ use crate::nn::Spec;
 pub struct Checkpoint {
     /// The model.
     pub spec: Spec,
+    /// Whether its loss is a closure, which the program that goes on has to give.
+    pub has_own_loss: bool,
     /// The configuration.
     pub settings: TrainerConfig,
     /// Flat parameters.

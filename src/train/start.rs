@@ -88,17 +88,45 @@ impl Trainer {
         })
     }
 
-    /// Resumes a run from a checkpoint. Errors if the training rows are not the same, or the checkpoint contradicts itself.
+    /// Resumes a run from a checkpoint. Errors if the training rows are not the same, the checkpoint contradicts itself, or the run had a closure loss.
     pub fn resume(device: &Device, data: Data, checkpoint: Checkpoint) -> Result<Self> {
+        if checkpoint.has_own_loss {
+            return Err(Error::new(
+                "resume: the loss of the run is a closure, which no file holds: expected the model with its loss (Trainer::resume_with)",
+            ));
+        }
+        let network = Network::from(checkpoint.spec.clone());
+        Self::continued(device, network, data, checkpoint)
+    }
+
+    /// Resumes a run of a model that a program defines: a function, or one with a closure loss or with ops of its own. Errors as [`Trainer::resume`]
+    /// does, and if the model is not the one of the checkpoint.
+    pub async fn resume_with(
+        device: &Device,
+        model: impl Into<Network>,
+        data: Data,
+        checkpoint: Checkpoint,
+    ) -> Result<Self> {
+        let network = model.into();
+        if network.traced(device).await? != checkpoint.spec {
+            return Err(Error::new("resume: the model is not the one of the checkpoint"));
+        }
+        if network.has_own_loss() != checkpoint.has_own_loss {
+            let [got, expected] = if checkpoint.has_own_loss { ["no", "the"] } else { ["a", "no"] };
+            return Err(Error::new(format!("resume: got {got} closure loss, expected {expected} one, as in the run")));
+        }
+        Self::continued(device, network, data, checkpoint)
+    }
+
+    fn continued(device: &Device, network: Network, data: Data, checkpoint: Checkpoint) -> Result<Self> {
         if checkpoint.fingerprint != data.fingerprint() {
             return Err(Error::new("resume: these are not the rows the checkpoint was trained on"));
         }
         if let Some(part) = checkpoint.other_part(&data) {
             return Err(Error::new(format!("resume: these are not the {part} rows of the checkpoint")));
         }
-        let Checkpoint { spec, settings, parameters, moments, sums, control, best, progress, .. } = checkpoint;
+        let Checkpoint { settings, parameters, moments, sums, control, best, progress, .. } = checkpoint;
         // A memory budget was kept when the run began: other steps would not be the same run.
-        let network = Network::from(spec);
         fits::check(&network, &settings, &data)?;
         let mut trainer = Self::build(device, network, settings, data, &parameters)?;
         let cursor = progress.cursor;
@@ -161,11 +189,11 @@ impl Trainer {
         Ok(())
     }
 
-    /// Everything that is needed to continue exactly from here. Errors for what a file cannot hold: a function model, a closure loss, a
-    /// criterion other than the validation loss.
+    /// Everything that is needed to continue exactly from here. A function model is traced; a closure loss is not stored, and has to be given again
+    /// ([`Trainer::resume_with`]). Errors for what a file cannot hold: a function that cannot be traced ([`Network::traced`]), a criterion other than
+    /// the validation loss.
     pub async fn checkpoint(&self) -> Result<Checkpoint> {
-        self.network.required_loss("checkpoint")?;
-        let spec = self.network.required_spec("checkpoint")?.clone();
+        let spec = self.traced().await?;
         if !matches!(self.criterion, Criterion::Loss) {
             return Err(Error::new(
                 "checkpoint: the best epoch must be chosen by the validation loss: got another criterion",
@@ -180,6 +208,7 @@ impl Trainer {
         };
         Ok(Checkpoint {
             spec,
+            has_own_loss: self.network.has_own_loss(),
             settings: self.settings.clone(),
             parameters: bytemuck::cast_vec(read(&self.state.parameters).await?),
             moments: bytemuck::cast_vec(read(&self.state.moments).await?),

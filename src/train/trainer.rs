@@ -76,7 +76,12 @@ impl Trainer {
         &self.network
     }
 
-    /// The model as data. Errors for a function model.
+    /// The model as data: a function is traced. Errors for one that cannot be stored; see [`Network::traced`].
+    pub async fn traced(&self) -> Result<Spec> {
+        self.network.traced(&self.device).await
+    }
+
+    /// The model as data. Errors for a function model, which [`Trainer::traced`] takes.
     pub fn spec(&self) -> Result<&Spec> {
         self.network.required_spec("train")
     }
@@ -129,11 +134,10 @@ impl Trainer {
         Ok(outputs)
     }
 
-    /// Metrics on the validation and test rows; `scale` turns a scaled error into target units. Errors for a function model and for a
-    /// closure loss.
+    /// Metrics on the validation and test rows; `scale` turns a scaled error into target units. Errors for a closure loss.
     pub async fn metrics(&self, scale: f64) -> Result<(Metrics, Metrics)> {
         self.network.required_loss("metrics")?;
-        let spec = self.network.required_spec("metrics")?;
+        let spec = &self.traced().await?;
         let validation = self.predict(&self.data.validation.x).await?;
         let test = self.predict(&self.data.test.x).await?;
         let measure = |z: &[f32], y: &[f32]| Metrics::of(spec, &self.settings.loss, z, y, scale).unwrap_or_default();

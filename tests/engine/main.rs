@@ -17,6 +17,7 @@ mod kernels;
 mod masked_operators;
 mod minimise;
 mod mixed_precision;
+mod functions;
 mod networks;
 mod noise;
 mod normal;

@@ -4,7 +4,7 @@
 use super::random::{Purpose, Stream};
 use meromorph::autograd::Var;
 use meromorph::model::{Batch, Initial, Network, Parameters};
-use meromorph::nn::{self, Layout, Pass, Spec};
+use meromorph::nn::{self, Init, Layout, Pass, Spec};
 use meromorph::tensor::Shape;
 
 /// The outputs, each [rows, columns], for inputs [rows, columns].
@@ -62,8 +62,8 @@ impl Parts<'_> {
 impl Net {
     /// All parameters: those of the perceptron, then those of the head.
     fn layout(&self) -> Layout {
-        let body = Layout::of(&self.body).parameters.into_iter().map(|parameter| (parameter.name, parameter.shape));
-        let named = |(at, extra): (usize, &Extra)| (format!("head.{at}"), extra.shape.clone());
+        let body = Layout::of(&self.body).parameters.into_iter().map(|own| (own.name, own.shape, own.init));
+        let named = |(at, extra): (usize, &Extra)| (format!("head.{at}"), extra.shape.clone(), Init::Zero);
         Layout::named(body.chain(self.extras.iter().enumerate().map(named)))
     }
 

@@ -104,7 +104,11 @@ impl Plan {
 impl Device {
     /// Runs everything recorded so far.
     pub fn flush(&self) -> Result<()> {
-        assert!(!self.0.is_capturing.get(), "capture: no run or read is possible while a plan is recorded");
+        if self.0.is_capturing.get() {
+            return Err(Error::usage(
+                "read: a value cannot be read while ops are recorded, which would depend on it: choose with ops (ops::select), or read it before",
+            ));
+        }
         let recording = std::mem::take(&mut *self.0.pending.borrow_mut());
         if recording.commands.is_empty() {
             return Ok(());

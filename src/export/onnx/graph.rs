@@ -3,7 +3,11 @@
 
 use super::proto::Message;
 use crate::export::tensor_info::{Size, TensorInfo};
+use crate::error::Result;
+use crate::graph::{Constant, Size as Rows, Values};
+use crate::json::Json;
 use crate::program::onnx;
+pub(super) use crate::program::onnx::Setting;
 
 /// The name of the only input.
 pub(super) const INPUT: &str = "x";
@@ -40,18 +44,13 @@ impl Element {
     }
 }
 
-/// An attribute of a node.
-#[derive(Clone, Copy)]
-pub(super) enum Setting {
-    Int(&'static str, i64),
-    Float(&'static str, f32),
-}
-
-impl Setting {
-    fn message(self) -> Message {
-        match self {
-            Self::Int(name, value) => Message::default().text(1, name).int(3, value).int(20, 2),
-            Self::Float(name, value) => Message::default().text(1, name).float(2, value).int(20, 1),
+fn message(setting: Setting<'_>) -> Message {
+    match setting {
+        Setting::Int(name, value) => Message::default().text(1, name).int(3, value).int(20, 2),
+        Setting::Float(name, value) => Message::default().text(1, name).float(2, value).int(20, 1),
+        Setting::Ints(name, values) => {
+            let named = Message::default().text(1, name);
+            values.iter().fold(named, |message, value| message.int(8, *value)).int(20, 7)
         }
     }
 }
@@ -64,6 +63,8 @@ pub(super) struct Graph {
     outputs: Vec<Message>,
     /// Scalar constants by their bits, so that each is stored once.
     numbers: Vec<(u32, Name)>,
+    /// The number of rows of the input, once something needs it.
+    rows: Option<Name>,
 }
 
 impl Graph {
@@ -73,20 +74,20 @@ impl Graph {
     }
 
     /// Adds a node and returns the name of its output.
-    pub(super) fn node(&mut self, operator: &str, inputs: &[&Name], settings: &[Setting]) -> Name {
+    pub(super) fn node(&mut self, operator: &str, inputs: &[&Name], settings: &[Setting<'_>]) -> Name {
         let name = format!("{}_{}", operator.to_lowercase(), self.nodes.len());
         self.push(operator, inputs, settings, &name);
         name
     }
 
-    fn push(&mut self, operator: &str, inputs: &[&Name], settings: &[Setting], output: &str) {
+    fn push(&mut self, operator: &str, inputs: &[&Name], settings: &[Setting<'_>], output: &str) {
         let mut node = Message::default();
         for input in inputs {
             node = node.text(1, input);
         }
         node = node.text(2, output).text(3, output).text(4, operator);
         for setting in settings {
-            node = node.message(5, &setting.message());
+            node = node.message(5, &message(*setting));
         }
         self.nodes.push(node);
     }
@@ -95,6 +96,18 @@ impl Graph {
     pub(super) fn floats(&mut self, name: &str, shape: &[usize], values: &[f32]) -> Name {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         self.constant(name, Element::Float, shape, &bytes)
+    }
+
+    /// A constant of a function's graph.
+    pub(super) fn tensor(&mut self, constant: &Constant) -> Name {
+        let name = format!("constant_{}", self.constants.len());
+        match &constant.values {
+            Values::F32(values) => self.floats(&name, &constant.shape, values),
+            Values::U32(values) => {
+                let bytes: Vec<u8> = values.iter().flat_map(|&value| i64::from(value).to_le_bytes()).collect();
+                self.constant(&name, Element::Int, &constant.shape, &bytes)
+            }
+        }
     }
 
     /// A scalar constant, which broadcasts to any shape.
@@ -124,6 +137,18 @@ impl Graph {
     pub(super) fn columns(&mut self, x: &Name, first: usize, end: usize) -> Name {
         let [starts, ends, axes] = [first as i64, end as i64, 1].map(|value| self.list(&[value]));
         self.op("Slice", &[x, &starts, &ends, &axes])
+    }
+
+    /// The number of rows of the input, as a list of one.
+    fn rows(&mut self) -> Name {
+        if let Some(rows) = &self.rows {
+            return rows.clone();
+        }
+        let shape = self.op("Shape", &[&INPUT.to_owned()]);
+        let [first, end] = [0, 1].map(|value| self.list(&[value]));
+        let rows = self.op("Slice", &[&shape, &first, &end]);
+        self.rows = Some(rows.clone());
+        rows
     }
 
     /// Whether each number is neither infinite nor NaN.
@@ -161,6 +186,29 @@ impl onnx::Graph for Graph {
 
     fn truth(&mut self, truth: &Name) -> Name {
         self.node("Cast", &[truth], &[Setting::Int("to", Element::Float.code())])
+    }
+
+    fn node(&mut self, operator: &'static str, inputs: &[&Name], settings: &[Setting<'_>]) -> Name {
+        Self::node(self, operator, inputs, settings)
+    }
+
+    fn list(&mut self, values: &[i64]) -> Name {
+        Self::list(self, values)
+    }
+
+    fn sizes(&mut self, sizes: &Json) -> Result<Name> {
+        let sizes: Vec<Rows> = sizes.list().unwrap_or_default().iter().map(Rows::from_json).collect::<Result<_>>()?;
+        if sizes.iter().all(|size| size.each == 0) {
+            return Ok(self.list(&sizes.iter().map(|size| size.plus).collect::<Vec<_>>()));
+        }
+        let rows = self.rows();
+        let mut parts = Vec::new();
+        for size in sizes {
+            let [each, plus] = [size.each, size.plus].map(|value| self.list(&[value]));
+            let part = self.op("Mul", &[&rows, &each]);
+            parts.push(self.op("Add", &[&part, &plus]));
+        }
+        Ok(self.node("Concat", &parts.iter().collect::<Vec<_>>(), &[Setting::Int("axis", 0)]))
     }
 }
 

@@ -4,9 +4,11 @@ use super::graph::{Graph, Name, Setting};
 use super::pass::Pass;
 use super::{head, inputs, rational};
 use crate::error::Result;
+use crate::graph;
 use crate::loss::{Link, Target, gaussian};
 use crate::model::Model;
-use crate::nn::{Layer, Layout, RationalLayer};
+use crate::nn::{Layer, Layout, RationalLayer, curve_of};
+use crate::ops::OpRecord;
 use crate::program::Program;
 
 /// The outputs of the graph: the last layer's output, or the six fields of strict decoding.
@@ -75,8 +77,29 @@ impl Pass<'_> {
             Layer::Rational(layer) => self.rational(layer, &x),
             Layer::MaskedNorm { epsilon, .. } => self.norm(*epsilon, &x),
             Layer::MaskedSoftmax { .. } => self.softmax(&x),
+            Layer::Function(graph) => self.function(graph, x)?,
             Layer::Projective(_) => unreachable!("a spec that was checked has its head at its end"),
         })
+    }
+
+    /// The nodes of a function's ops.
+    fn function(&mut self, function: &graph::Graph, x: Name) -> Result<Name> {
+        self.mask = self.rows();
+        let ranks: Vec<usize> = function.forms(1, curve_of)?.iter().map(|form| form.shape.rank()).collect();
+        let mut values = vec![x];
+        for _ in &function.parameters {
+            values.push(self.next());
+        }
+        for constant in &function.constants {
+            values.push(self.graph.tensor(constant));
+        }
+        for node in &function.nodes {
+            let names: Vec<Name> = node.inputs.iter().map(|&value| values[value].clone()).collect();
+            let ranks: Vec<usize> = node.inputs.iter().map(|&value| ranks[value]).collect();
+            let value = (OpRecord::named(&node.op)?.onnx)(&node.attributes, self.graph, &names, &ranks)?;
+            values.push(value);
+        }
+        Ok(values.swap_remove(function.output))
     }
 
     /// A rational layer's values; its poles are added to the mask.

@@ -55,6 +55,11 @@ impl Mlp {
         Self { pairs: Some(pairs), ..self }
     }
 
+    /// Values of its output per row; of pairs both.
+    pub fn outputs(&self) -> usize {
+        self.pairs.map_or(self.layers[self.layers.len() - 1].outputs as usize, |pairs| 2 * pairs.outputs)
+    }
+
     /// Whether the fused step supports the goal: one of pairs for a model with pairs, another for one without.
     pub fn takes(&self, goal: &RowGoal) -> bool {
         matches!(goal, RowGoal::Pairs(_)) == self.pairs.is_some()

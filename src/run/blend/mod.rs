@@ -38,7 +38,7 @@ const HALVINGS: u32 = 30;
 /// The model of a trainer, and the blend that it is; `None` if the run asks for none, its loss is another one, there are no validation rows, or
 /// the table is so large that a network does not need it.
 pub(super) async fn blended(trainer: &Trainer, preparation: Option<Preparation>) -> Result<(Model, Option<Blend>)> {
-    let (spec, settings, data) = (trainer.spec()?.clone(), trainer.settings(), trainer.data());
+    let (spec, settings, data) = (trainer.traced().await?, trainer.settings(), trainer.data());
     let (loss, parameters) = (settings.loss.clone(), trainer.parameters().await?);
     let plain: Vec<usize> = preparation.as_ref().map(Preparation::plain_inputs).unwrap_or_default();
     let goal = Goal::of(&loss, spec.outputs()?, &settings.class_weights).filter(|_| settings.blends);

@@ -9,6 +9,7 @@ use crate::kernels::mlp::{self, Fused, Mlp};
 use crate::kernels::optimise::TAIL;
 use crate::loss::Loss;
 use crate::train::config::StepKind;
+use crate::train::fits::check_outputs;
 
 /// The model in the form of the fused step, if that takes model and loss. Errors if it does not but the configuration demands it.
 pub(crate) fn model(setup: &Setup<'_>) -> Result<Option<Mlp>> {
@@ -19,11 +20,14 @@ pub(crate) fn model(setup: &Setup<'_>) -> Result<Option<Mlp>> {
         ));
     }
     let info = setup.device.info();
-    let mlp = setup.network.spec().and_then(|spec| Mlp::of(spec, setup.network.layout())).filter(|mlp| mlp.fits(info));
+    let mlp = setup.network.fused(setup.device);
     let is_model_fine = mlp.is_some();
     let widest = settings.curriculum.widest(&settings.loss).objective();
     let is_taken = |mlp: &Mlp| widest.as_ref().is_some_and(|widest| mlp.takes(widest));
     let taken = mlp.filter(|mlp| !setup.network.has_own_loss() && is_taken(mlp));
+    if let (Some(mlp), None) = (&taken, setup.network.spec()) {
+        check_outputs(mlp.outputs(), settings, setup.data)?;
+    }
     if settings.step != Some(StepKind::Fused) || taken.is_some() {
         return Ok(taken);
     }
@@ -88,8 +92,7 @@ pub(crate) fn step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, los
     let zeros = vec![0; words_of(setup, &shape)];
     let partials = device.tagged(Tag::Gradients, || device.upload(&zeros))?;
     let objective = loss.objective().ok_or_else(|| Error::internal("train: the fused step does not take the loss"))?;
-    let outputs = setup.network.required_spec("train")?.outputs()?;
-    let classes = device.upload(bytemuck::cast_slice(&class_weights(setup.settings, outputs)))?;
+    let classes = device.upload(bytemuck::cast_slice(&class_weights(setup.settings, mlp.outputs())))?;
     let gradient = |weights: &Buffer| {
         let scratch = device.tagged(Tag::Activations, || device.buffer(shape.scratch_words(device.info())));
         let inputs = [&rows.x, &rows.y, &state.order, weights, &classes].map(Buffer::view);

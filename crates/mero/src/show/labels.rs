@@ -27,6 +27,10 @@ pub(crate) fn shape_of(spec: &Spec) -> String {
             Layer::Rational(layer) => format!("rational {}/{}", layer.numerator, layer.denominator),
             Layer::MaskedNorm { .. } => "masked norm".into(),
             Layer::MaskedSoftmax { .. } => "masked softmax".into(),
+            Layer::Function(graph) => {
+                widths.push(graph.columns.to_string());
+                format!("a function of {}", counted(graph.nodes.len(), "op"))
+            }
             Layer::Projective(head) => head_of(head),
         };
         if !between.contains(&word) {

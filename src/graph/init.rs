@@ -4,7 +4,7 @@ use crate::kernels::random::{self, threefry};
 use crate::record;
 
 /// Initialisation of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Init {
     /// U(-1/√inputs, 1/√inputs) for weight and bias: the common default of linear layers.
@@ -28,13 +28,35 @@ pub enum Init {
     Small,
     /// 1 + N(0, 0.01²).
     NearOne,
+    /// All equal.
+    Constant {
+        /// The value.
+        value: f32,
+    },
+    /// N(0, deviation²).
+    Normal {
+        /// The standard deviation.
+        deviation: f64,
+    },
+    /// U(-bound, bound).
+    Uniform {
+        /// The bound.
+        bound: f64,
+    },
+    /// Values that a program gives; a file does not hold them.
+    Given,
 }
 
-record! { enum Init { Linear, Kaiming, Xavier, Zero, One, Identity { numerator, channels }, Small, NearOne } }
+record! {
+    enum Init {
+        Linear, Kaiming, Xavier, Zero, One, Identity { numerator, channels }, Small, NearOne, Constant { value }, Normal { deviation },
+        Uniform { bound }, Given,
+    }
+}
 
 impl Init {
     /// Initialisation of the bias of a layer whose weight has this one.
-    pub(super) fn of_bias(self) -> Self {
+    pub(crate) fn of_bias(self) -> Self {
         if self == Self::Linear { Self::Linear } else { Self::Zero }
     }
 
@@ -43,14 +65,23 @@ impl Init {
             Self::Linear => 1.0 / (inputs as f64).sqrt(),
             Self::Kaiming => (6.0 / inputs as f64).sqrt(),
             Self::Xavier => (6.0 / (inputs + outputs) as f64).sqrt(),
+            Self::Uniform { bound } => bound,
+            // Not drawn between bounds.
             Self::Zero | Self::One | Self::Small | Self::NearOne | Self::Identity { .. } => 0.0,
+            Self::Constant { .. } | Self::Normal { .. } | Self::Given => 0.0,
         }
     }
 
     /// Fills the values of a parameter: [`fan`](super::Parameter) has the inputs and outputs of its layer; `stream` differs between parameters.
-    pub(super) fn fill(self, values: &mut [f32], fan: (usize, usize), key: [u32; 2], stream: u32) {
+    pub(crate) fn fill(self, values: &mut [f32], fan: (usize, usize), key: [u32; 2], stream: u32) {
         match self {
-            Self::Zero => {}
+            Self::Zero | Self::Given => {}
+            Self::Constant { value } => values.fill(value),
+            Self::Normal { deviation } => {
+                for (index, value) in values.iter_mut().enumerate() {
+                    *value = (deviation * f64::from(random::normal(threefry(key, [index as u32, stream]))[0])) as f32;
+                }
+            }
             Self::One => values.fill(1.0),
             Self::Identity { numerator, channels } => {
                 for (index, value) in values.iter_mut().enumerate() {
@@ -68,7 +99,7 @@ impl Init {
                     *value = centre + 0.01 * random::normal(threefry(key, [index as u32, stream]))[0];
                 }
             }
-            _ => {
+            Self::Linear | Self::Kaiming | Self::Xavier | Self::Uniform { .. } => {
                 let bound = self.bound(fan.0, fan.1);
                 for (index, value) in values.iter_mut().enumerate() {
                     let unit = f64::from(threefry(key, [index as u32, stream])[0] >> 8) / f64::from(1 << 24);
@@ -76,56 +107,5 @@ impl Init {
                 }
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::nn::{Layer, Layout, Spec, initialise};
-
-    /// Initial weight and bias of a layer from `inputs` to `outputs`.
-    fn drawn(init: Init, inputs: usize, outputs: usize) -> [Vec<f32>; 2] {
-        let layout = Layout::of(&Spec { inputs, layers: vec![Layer::Linear { outputs, bias: true, init }] });
-        let flat = initialise(&layout, 5);
-        [0, 1].map(|at| layout.slice(&layout.parameters[at], &flat).to_vec())
-    }
-
-    #[test]
-    fn weights_are_uniform_up_to_the_bound_of_their_layers_fan() {
-        // A uniform number in (-b, b) has mean 0 and variance b²/3; the largest of 4000 is near b.
-        let cases = [
-            (Init::Linear, 1000, 4, 1.0 / 1000.0),
-            (Init::Linear, 4, 1000, 1.0 / 4.0),
-            (Init::Kaiming, 1000, 4, 6.0 / 1000.0),
-            (Init::Kaiming, 4, 1000, 6.0 / 4.0),
-            (Init::Xavier, 1000, 4, 6.0 / 1004.0),
-            (Init::Xavier, 4, 1000, 6.0 / 1004.0),
-        ];
-        for (init, inputs, outputs, squared) in cases {
-            let [weight, _] = drawn(init, inputs, outputs);
-            let mean =
-                |of: &dyn Fn(f64) -> f64| weight.iter().map(|w| of(f64::from(*w))).sum::<f64>() / weight.len() as f64;
-            let bound = f64::sqrt(squared);
-            let largest = f64::from(weight.iter().fold(0.0_f32, |largest, w| largest.max(w.abs())));
-            let place = format!("{init:?} from {inputs} to {outputs}");
-            assert_eq!(weight.len(), 4000, "{place}");
-            assert!(largest <= bound && largest > 0.99 * bound, "{place}: got {largest}, expected at most {bound}");
-            let (centre, variance) = (mean(&|w| w), mean(&|w| w * w));
-            assert!(centre.abs() < 0.05 * bound, "{place}: the mean is {centre}");
-            assert!(
-                (3.0 * variance / squared - 1.0).abs() < 0.05,
-                "{place}: got a variance of {variance}, expected {}",
-                squared / 3.0
-            );
-        }
-    }
-
-    #[test]
-    fn a_bias_follows_the_inputs_of_a_linear_start_and_is_0_else() {
-        let largest = |init| drawn(init, 4, 1000)[1].iter().fold(0.0_f32, |largest, b| largest.max(b.abs()));
-        let linear = largest(Init::Linear);
-        assert!(linear <= 0.5 && linear > 0.49, "{linear}");
-        assert_eq!([Init::Kaiming, Init::Xavier, Init::Zero].map(largest), [0.0; 3]);
     }
 }

@@ -1,0 +1,78 @@
+//! Tracing: a list of the ops that a function applies, from which it can be written down as data.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::{Backward, Op, Var};
+use crate::error::Result;
+use crate::json::Json;
+use crate::tensor::{Form, Tensor};
+
+/// One op of a trace.
+#[derive(Clone)]
+pub struct Traced {
+    /// The op.
+    pub op: Rc<dyn Op>,
+    /// Its inputs.
+    pub inputs: Vec<Var>,
+    /// Its value.
+    pub output: Var,
+}
+
+thread_local! {
+    static TRACE: RefCell<Option<Vec<Traced>>> = const { RefCell::new(None) };
+}
+
+/// The result of `function`, and the ops that it applied, in order: also those on constants, and where gradients end.
+pub fn trace<T>(function: impl FnOnce() -> T) -> (T, Vec<Traced>) {
+    /// Ends the trace, even if a panic does.
+    struct Ended(Option<Vec<Traced>>);
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            TRACE.replace(self.0.take());
+        }
+    }
+    let ended = Ended(TRACE.replace(Some(Vec::new())));
+    let result = function();
+    let ops = TRACE.take().unwrap_or_default();
+    drop(ended);
+    (result, ops)
+}
+
+/// Whether a trace is on.
+pub fn is_tracing() -> bool {
+    TRACE.with_borrow(Option::is_some)
+}
+
+pub(super) fn add(traced: Traced) {
+    TRACE.with_borrow_mut(|trace| trace.as_mut().expect("a trace is on").push(traced));
+}
+
+/// The same value, through which no gradient flows. Outside a trace the result has no history.
+pub struct Detach;
+
+impl Op for Detach {
+    fn name(&self) -> &'static str {
+        "detach"
+    }
+
+    fn forward(&self, inputs: &[&Tensor]) -> Tensor {
+        inputs[0].clone()
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        Ok(inputs[0].clone())
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([]))
+    }
+
+    fn is_barrier(&self) -> bool {
+        true
+    }
+
+    fn backward(&self, _step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
+        Ok(vec![None])
+    }
+}

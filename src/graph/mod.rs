@@ -1,0 +1,180 @@
+//! A model as data: a graph of ops with a named input, named parameters and constants. A function over `Var` is traced into it (`trace.rs`); it
+//! is stored as JSON, printed, checked and recorded again, for any number of rows.
+//!
+//! Values are numbered: the input, the parameters, the constants, then the nodes in an order in which each uses earlier ones.
+
+mod constant;
+mod init;
+mod perceptron;
+mod size;
+mod text;
+mod trace;
+
+use std::sync::Arc;
+
+pub use constant::{Constant, Values};
+pub use init::Init;
+pub use size::Size;
+pub use trace::{Tracing, trace};
+
+use crate::autograd::{Var, apply};
+use crate::error::{Error, Result};
+use crate::json::Json;
+use crate::ops::{OpRecord, Reading};
+use crate::program::Curve;
+use crate::record;
+use crate::tensor::{DType, Form};
+use size::resolved;
+
+/// Rows for which a graph is checked. Shapes are polynomials of at most fourth degree in the number of rows: what holds for these holds for all.
+const CHECKED_ROWS: [usize; 6] = [1, 2, 3, 4, 5, 64];
+/// Most nodes of a graph.
+const MOST_NODES: usize = 1 << 16;
+
+/// A model from `inputs` values per row to one output [rows, columns].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    /// Values per row of the input [rows, inputs].
+    pub inputs: usize,
+    /// The parameters, in order.
+    pub parameters: Vec<GraphParameter>,
+    /// The constants.
+    pub constants: Vec<Constant>,
+    /// The nodes, each after those that it uses.
+    pub nodes: Vec<Node>,
+    /// The value that is the output.
+    pub output: usize,
+    /// Its columns.
+    pub columns: usize,
+}
+
+record! { Graph { inputs, parameters, constants, nodes, output, columns } }
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphParameter {
+    /// Its name.
+    pub name: String,
+    /// Its shape.
+    pub shape: Vec<usize>,
+    /// How it starts.
+    pub init: Init,
+}
+
+record! { GraphParameter { name, shape, init } }
+
+/// An op with its inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The name of the op.
+    pub op: String,
+    /// The values that it takes.
+    pub inputs: Vec<usize>,
+    /// Its attributes. A size among them is a number, or `{"rows": k, "plus": c}` for k · rows + c.
+    pub attributes: Json,
+}
+
+record! { Node { op, inputs, attributes } }
+
+/// The function of a name or a formula that an op takes.
+pub type CurveOf = fn(&str) -> Result<Arc<Curve>>;
+
+impl Graph {
+    /// How many values come before the nodes.
+    fn before(&self) -> usize {
+        1 + self.parameters.len() + self.constants.len()
+    }
+
+    /// Errors if the graph makes no sense: a damaged file must be noticed before anything is recorded.
+    pub fn check(&self, curve: CurveOf) -> Result<()> {
+        if self.inputs == 0 || self.nodes.len() > MOST_NODES {
+            let got = (self.inputs, self.nodes.len());
+            return Err(Error::new(format!("got (inputs, nodes) {got:?}, expected at least 1 and at most {MOST_NODES}")));
+        }
+        for (at, parameter) in self.parameters.iter().enumerate() {
+            let name = &parameter.name;
+            Form::checked(&parameter.shape).map_err(|error| error.within(&format!("parameter \"{name}\"")))?;
+            if self.parameters[..at].iter().any(|other| other.name == *name) {
+                return Err(Error::new(format!("got two parameters \"{name}\", expected different names")));
+            }
+        }
+        self.constants.iter().try_for_each(Constant::check)?;
+        for rows in CHECKED_ROWS {
+            let forms = self.forms(rows, curve)?;
+            let output = forms.get(self.output).ok_or_else(|| self.missing("the output", self.output))?;
+            let is_fitting = output.dtype == DType::F32 && output.sizes() == [rows, self.columns];
+            if !is_fitting || self.columns == 0 {
+                let (got, columns) = (&output.shape, self.columns);
+                return Err(Error::new(format!("the output: got {got}, expected [{rows}, {columns}] for {rows} rows")));
+            }
+        }
+        Ok(())
+    }
+
+    fn missing(&self, place: &str, value: usize) -> Error {
+        Error::new(format!("{place}: got value {value}, expected one of the {} before", self.before() + self.nodes.len()))
+    }
+
+    /// Shape and type of every value, for so many rows.
+    pub fn forms(&self, rows: usize, curve: CurveOf) -> Result<Vec<Form>> {
+        let mut forms = vec![Form::checked(&[rows, self.inputs])?];
+        forms.extend(self.parameters.iter().map(|parameter| Form::floats(parameter.shape.clone())));
+        forms.extend(self.constants.iter().map(Constant::form));
+        for (at, node) in self.nodes.iter().enumerate() {
+            let place = || format!("node {at} ({})", node.op);
+            let record = OpRecord::named(&node.op).map_err(|error| error.within(&format!("node {at}")))?;
+            let inputs: Option<Vec<Form>> = node.inputs.iter().map(|&value| forms.get(value).cloned()).collect();
+            let inputs = inputs.ok_or_else(|| Error::new(format!("{}: an input is not a value before it", place())))?;
+            let (least, most) = record.inputs;
+            if !(least..=most).contains(&inputs.len()) {
+                let got = inputs.len();
+                return Err(Error::new(format!("{}: got {got} inputs, expected {least} to {most}", place())));
+            }
+            let form = resolved(&node.attributes, rows).and_then(|attributes| {
+                let op = (record.read)(&attributes, &Reading { is_tracked: false, curve })?;
+                let form = op.form(&inputs)?;
+                // Sizes that an op derives are checked as those that it is given.
+                let Form { shape, .. } = Form::checked(form.sizes())?;
+                Ok(Form { shape, ..form })
+            });
+            forms.push(form.map_err(|error| error.within(&place()))?);
+        }
+        Ok(forms)
+    }
+
+    /// Records the ops for `x` [rows, inputs] with these parameters, and returns the output.
+    pub fn record(&self, parameters: &[Var], x: &Var, curve: CurveOf) -> Result<Var> {
+        let rows = x.shape().sizes()[0];
+        let device = x.value().device();
+        let mut values = vec![x.clone()];
+        values.extend(parameters.iter().cloned());
+        values.extend(self.constants.iter().map(|constant| Var::constant(constant.tensor(device))));
+        // Each value is let go of after its last use, so that its memory can be used again.
+        let last = self.last_uses();
+        let mut values: Vec<Option<Var>> = values.into_iter().map(Some).collect();
+        for (at, node) in self.nodes.iter().enumerate() {
+            let record = OpRecord::named(&node.op)?;
+            let inputs: Vec<Var> = node.inputs.iter().map(|&value| values[value].clone().expect("still in use")).collect();
+            let reading = Reading { is_tracked: inputs.iter().any(Var::is_tracked), curve };
+            let op = (record.read)(&resolved(&node.attributes, rows)?, &reading)?;
+            values.push(Some(apply(op, &inputs.iter().collect::<Vec<_>>())));
+            drop(inputs);
+            for &value in &node.inputs {
+                if last[value] == at {
+                    values[value] = None;
+                }
+            }
+        }
+        Ok(values[self.output].clone().expect("the output is kept"))
+    }
+
+    /// The node that uses each value last; the number of nodes for the output, which stays.
+    fn last_uses(&self) -> Vec<usize> {
+        let mut last = vec![self.nodes.len(); self.before() + self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            node.inputs.iter().for_each(|&value| last[value] = at);
+        }
+        last[self.output] = self.nodes.len();
+        last
+    }
+}

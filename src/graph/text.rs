@@ -1,0 +1,65 @@
+//! A graph as text, one line per node: `h = tanh(x @ w + b)   [rows, 32]`.
+
+use std::sync::Arc;
+
+use super::{Graph, Node, Size};
+use crate::error::Result;
+use crate::json::Json;
+use crate::ops::OpRecord;
+use crate::program::Curve;
+
+/// Rows that shapes are worked out for, to find what depends on them.
+const ROWS: [usize; 2] = [7, 11];
+
+impl Graph {
+    /// A line per node: the name of its value, its op, its shape. The last line is the output.
+    pub fn lines(&self) -> Result<Vec<String>> {
+        let [few, many] = [self.forms(ROWS[0], any_function)?, self.forms(ROWS[1], any_function)?];
+        let names = self.names();
+        let mut lines = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate() {
+            let value = self.before() + at;
+            let sizes = few[value].sizes().iter().zip(many[value].sizes());
+            let sizes = sizes.map(|(&few, &many)| match Size::through(ROWS, [few, many]) {
+                Some(size) => size.to_string(),
+                None => "?".into(),
+            });
+            let shape: Vec<String> = sizes.collect();
+            lines.push(format!("{} = {}   [{}]", names[value], said(node, &names)?, shape.join(", ")));
+        }
+        Ok(lines)
+    }
+
+    /// A name for each value: x, the parameters' own, c0, c1, … for constants, v0, v1, … for nodes.
+    fn names(&self) -> Vec<String> {
+        let mut names = vec!["x".to_owned()];
+        names.extend(self.parameters.iter().map(|parameter| parameter.name.clone()));
+        names.extend((0..self.constants.len()).map(|at| format!("c{at}")));
+        names.extend((0..self.nodes.len()).map(|at| format!("v{at}")));
+        names
+    }
+}
+
+/// Shapes do not depend on which function an op takes.
+fn any_function(text: &str) -> Result<Arc<Curve>> {
+    Ok(Arc::new(Curve::build(text, 1, |x| x[0])))
+}
+
+fn said(node: &Node, names: &[String]) -> Result<String> {
+    let inputs: Vec<&str> = node.inputs.iter().map(|&value| names[value].as_str()).collect();
+    let record = OpRecord::named(&node.op)?;
+    if let Some(text) = record.text {
+        return text(&node.attributes, &inputs);
+    }
+    let Json::Fields(fields) = &node.attributes else { return Ok(node.op.clone()) };
+    let plain = fields.iter().filter(|(name, value)| name != "program" && *value != Json::Null);
+    let attributes = plain.map(|(name, value)| match value {
+        Json::List(sizes) => {
+            let sizes = sizes.iter().map(|size| Size::from_json(size).map_or_else(|_| size.to_string(), |s| s.to_string()));
+            format!("{name}=[{}]", sizes.collect::<Vec<_>>().join(", "))
+        }
+        other => format!("{name}={}", other.text().map_or_else(|| other.to_string(), str::to_owned)),
+    });
+    let arguments: Vec<String> = inputs.iter().map(|&input| input.to_owned()).chain(attributes).collect();
+    Ok(format!("{}({})", node.op, arguments.join(", ")))
+}

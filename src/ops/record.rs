@@ -1,0 +1,44 @@
+//! Ops as data: for each op that a model file can hold one record, which makes it from its attributes, prints it and writes it as ONNX nodes.
+//! Shape rule, kernel and gradient are the op's own (`autograd::Op`).
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::autograd::Op;
+use crate::error::Result;
+use crate::json::{Json, Record};
+use crate::program::Curve;
+use crate::program::onnx::Graph;
+
+/// An op that a model file can hold.
+pub struct OpRecord {
+    /// Its name, in files and messages.
+    pub name: &'static str,
+    /// How many inputs it takes, at least and at most.
+    pub inputs: (usize, usize),
+    /// The op of these attributes.
+    pub read: fn(&Json, &Reading) -> Result<Rc<dyn Op>>,
+    /// Its value as nodes of an ONNX graph over its inputs, which have so many axes. Sizes among the attributes may depend on the number of rows. Errors if ONNX has no
+    /// counterpart.
+    pub onnx: fn(&Json, &mut dyn Graph<Name = String>, &[String], &[usize]) -> Result<String>,
+    /// How it reads as a formula of its inputs, if not as a call with attributes.
+    pub text: Option<fn(&Json, &[&str]) -> Result<String>>,
+}
+
+/// What reading an op takes besides its attributes.
+pub struct Reading {
+    /// Whether gradients will be taken.
+    pub is_tracked: bool,
+    /// The function of a name or a formula.
+    pub curve: fn(&str) -> Result<Arc<Curve>>,
+}
+
+/// An attribute of an op.
+pub(super) fn attribute<T: Record>(attributes: &Json, name: &str) -> Result<T> {
+    T::from_json(attributes.field(name)?).map_err(|error| error.within(name))
+}
+
+/// The ONNX nodes of an op that passes its first input on: what it does concerns gradients only.
+pub(super) fn passed(_: &Json, _: &mut dyn Graph<Name = String>, inputs: &[String], _: &[usize]) -> Result<String> {
+    Ok(inputs[0].clone())
+}

@@ -1,0 +1,41 @@
+//! The list of ops that a model file can hold.
+
+use super::record::OpRecord;
+use super::{cast, custom, index, layer, matmul, normalize, pointwise, reduce, shape};
+use crate::error::{Error, Result};
+
+/// Every op that a model file can hold. To add one: its record, next to the op, and its name here.
+pub static RECORDS: &[&OpRecord] = &[
+    &pointwise::MAP,
+    &pointwise::CONSTANT,
+    &matmul::MATMUL,
+    &layer::LAYER,
+    &shape::RESHAPE,
+    &shape::BROADCAST_TO,
+    &shape::PERMUTE,
+    &shape::STACK,
+    &reduce::SUM,
+    &reduce::MAX,
+    &reduce::ARGMAX,
+    &index::TAKE_ROWS,
+    &index::ADD_ROWS,
+    &index::PICK,
+    &index::PLACE,
+    &normalize::SOFTMAX,
+    &normalize::LOG_SOFTMAX,
+    &normalize::LOGSUMEXP,
+    &normalize::LAYER_NORM,
+    &cast::CAST,
+    &custom::CUSTOM,
+    &custom::DETACH,
+    &custom::SCALE_GRADIENT,
+    &custom::STRAIGHT_THROUGH,
+];
+
+impl OpRecord {
+    /// The record of a name.
+    pub fn named(name: &str) -> Result<&'static Self> {
+        let found = RECORDS.iter().find(|record| record.name == name);
+        found.copied().ok_or_else(|| Error::new(format!("unknown op: got \"{name}\", expected one that this version knows")))
+    }
+}
