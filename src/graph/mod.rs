@@ -89,7 +89,9 @@ impl Graph {
     pub fn check(&self, curve: CurveOf) -> Result<()> {
         if self.inputs == 0 || self.nodes.len() > MOST_NODES {
             let got = (self.inputs, self.nodes.len());
-            return Err(Error::new(format!("got (inputs, nodes) {got:?}, expected at least 1 and at most {MOST_NODES}")));
+            return Err(Error::new(format!(
+                "got (inputs, nodes) {got:?}, expected at least 1 and at most {MOST_NODES}"
+            )));
         }
         for (at, parameter) in self.parameters.iter().enumerate() {
             let name = &parameter.name;
@@ -112,7 +114,10 @@ impl Graph {
     }
 
     fn missing(&self, place: &str, value: usize) -> Error {
-        Error::new(format!("{place}: got value {value}, expected one of the {} before", self.before() + self.nodes.len()))
+        Error::new(format!(
+            "{place}: got value {value}, expected one of the {} before",
+            self.before() + self.nodes.len()
+        ))
     }
 
     /// Shape and type of every value, for so many rows.
@@ -154,7 +159,8 @@ impl Graph {
         let mut values: Vec<Option<Var>> = values.into_iter().map(Some).collect();
         for (at, node) in self.nodes.iter().enumerate() {
             let record = OpRecord::named(&node.op)?;
-            let inputs: Vec<Var> = node.inputs.iter().map(|&value| values[value].clone().expect("still in use")).collect();
+            let inputs: Vec<Var> =
+                node.inputs.iter().map(|&value| values[value].clone().expect("still in use")).collect();
             let reading = Reading { is_tracked: inputs.iter().any(Var::is_tracked), curve };
             let op = (record.read)(&resolved(&node.attributes, rows)?, &reading)?;
             values.push(Some(apply(op, &inputs.iter().collect::<Vec<_>>())));

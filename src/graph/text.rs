@@ -55,7 +55,8 @@ fn said(node: &Node, names: &[String]) -> Result<String> {
     let plain = fields.iter().filter(|(name, value)| name != "program" && *value != Json::Null);
     let attributes = plain.map(|(name, value)| match value {
         Json::List(sizes) => {
-            let sizes = sizes.iter().map(|size| Size::from_json(size).map_or_else(|_| size.to_string(), |s| s.to_string()));
+            let sizes =
+                sizes.iter().map(|size| Size::from_json(size).map_or_else(|_| size.to_string(), |s| s.to_string()));
             format!("{name}=[{}]", sizes.collect::<Vec<_>>().join(", "))
         }
         other => format!("{name}={}", other.text().map_or_else(|| other.to_string(), str::to_owned)),

@@ -230,7 +230,8 @@ impl Pass {
             }
         }
         let [nodes_to, constants_to] = [&needed, &used].map(|kept| {
-            let places = kept.iter().scan(0, |next, &is_kept| Some(std::mem::replace(next, *next + usize::from(is_kept))));
+            let places =
+                kept.iter().scan(0, |next, &is_kept| Some(std::mem::replace(next, *next + usize::from(is_kept))));
             places.collect::<Vec<usize>>()
         });
         let moved = |source: Source| match source {

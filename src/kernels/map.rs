@@ -111,6 +111,10 @@ fn in_tiles<T: Send>(
     });
 }
 
+/// Most instructions of a merged program: merging copies them, so that a chain of launches without a limit would take cubic time to plan, and
+/// shader compilers take longer still.
+const LONGEST: usize = 256;
+
 /// Inlines a `map` producer whose result the consumer reads index by index, or makes the consumer the epilogue of a matrix product.
 fn fuse(producer: &Dispatch, consumer: &Dispatch, at: usize) -> Option<Dispatch> {
     if body(consumer).is_in_place() {
@@ -184,7 +188,8 @@ pub fn inlined(
     if inner.is_in_place() || outer.packed.is_any() || inner.packed.is_any() {
         return None;
     }
-    if source.dims != dims || strides[at - bound] != natural(dims) {
+    let instructions = outer.program.code.len() + inner.program.code.len();
+    if source.dims != dims || strides[at - bound] != natural(dims) || instructions > LONGEST {
         return None;
     }
     let (mut views, mut placed) = (Vec::new(), Vec::new());

@@ -3,7 +3,7 @@
 use super::prediction::{Follow, Noted, PredictOptions, Prediction};
 use super::predictor::{Factor, Predictor, ROWS_AT_A_TIME};
 use super::trained::Model;
-use crate::device::Device;
+use crate::device::{Device, Summary};
 use crate::error::{Error, Result};
 use crate::files::Table;
 use crate::host::has_room;
@@ -32,6 +32,14 @@ impl Model {
     /// The same, and ⊥ wherever one of up to four validity factors is below its threshold; each has one number per value.
     pub async fn decoded_where(&self, device: &Device, x: &[f32], factors: &[Factor]) -> Result<Decoded> {
         self.predictor(device)?.decode(x, factors).await
+    }
+
+    /// Launches, arithmetic and memory of a prediction of one row; nothing runs.
+    pub fn work(&self) -> Result<Summary> {
+        let device = Device::dry();
+        let (predictor, x) = (self.predictor(&device)?, device.upload(&vec![0; self.spec.inputs])?);
+        let (plan, _outputs) = device.capture(|| predictor.outputs(&x, 1))?;
+        Ok(plan.summary().clone())
     }
 
     /// Encodes a table and predicts every row, in the target's units.

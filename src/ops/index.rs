@@ -41,6 +41,18 @@ fn picked(graph: &mut dyn Graph<Name = String>, inputs: &[String]) -> String {
     graph.op("Reshape", &[&picked, &flat])
 }
 
+/// 1 at the place that each index names, of `size`, and 0 elsewhere: [indices, size].
+fn one_hot(graph: &mut dyn Graph<Name = String>, index: &String, size: &Json) -> Result<String> {
+    let (flat, one) = (graph.list(&[-1]), graph.list(&[1]));
+    let [off, on] = [0.0, 1.0].map(|value| {
+        let value = graph.number(value);
+        graph.op("Reshape", &[&value, &one])
+    });
+    let values = graph.node("Concat", &[&off, &on], &[Setting::Int("axis", 0)]);
+    let (index, depth) = (graph.op("Reshape", &[index, &flat]), graph.sizes(&Json::List(vec![size.clone()]))?);
+    Ok(graph.op("OneHot", &[&index, &depth, &values]))
+}
+
 pub(super) static TAKE_ROWS: OpRecord = OpRecord {
     name: "take_rows",
     inputs: (2, 2),
@@ -57,7 +69,11 @@ pub(super) static ADD_ROWS: OpRecord = OpRecord {
     name: "add_rows",
     inputs: (2, 2),
     read: |attributes, _| Ok(Rc::new(Index { kind: Kind::AddRows, size: attribute(attributes, "rows")? })),
-    onnx: |_, _, _, _| Err(Error::new("onnx: the op \"add_rows\" has no counterpart in ONNX")),
+    onnx: |attributes, graph, inputs, _| {
+        let places = one_hot(graph, &inputs[1], attributes.field("rows")?)?;
+        let places = graph.node("Transpose", &[&places], &[Setting::Ints("perm", &[1, 0])]);
+        Ok(graph.op("MatMul", &[&places, &inputs[0]]))
+    },
     text: None,
 };
 
@@ -73,7 +89,11 @@ pub(super) static PLACE: OpRecord = OpRecord {
     name: "place",
     inputs: (2, 2),
     read: |attributes, _| Ok(Rc::new(Index { kind: Kind::Place, size: attribute(attributes, "columns")? })),
-    onnx: |_, _, _, _| Err(Error::new("onnx: the op \"place\" has no counterpart in ONNX")),
+    onnx: |attributes, graph, inputs, _| {
+        let (places, one) = (one_hot(graph, &inputs[1], attributes.field("columns")?)?, graph.list(&[-1, 1]));
+        let values = graph.op("Reshape", &[&inputs[0], &one]);
+        Ok(graph.op("Mul", &[&places, &values]))
+    },
     text: None,
 };
 

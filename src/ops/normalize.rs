@@ -135,9 +135,7 @@ struct LayerNorm {
 pub(super) static LAYER_NORM: OpRecord = OpRecord {
     name: "layer_norm",
     inputs: (1, 1),
-    read: |attributes, _| {
-        Ok(Rc::new(LayerNorm { epsilon: attribute(attributes, "epsilon")?, scale: OnceCell::new() }))
-    },
+    read: |attributes, _| Ok(Rc::new(LayerNorm { epsilon: attribute(attributes, "epsilon")?, scale: OnceCell::new() })),
     onnx: |attributes, graph, inputs, _| {
         let (last, epsilon) = (graph.list(&[-1]), graph.number(attribute(attributes, "epsilon")?));
         let mean = graph.node("ReduceMean", &[&inputs[0], &last], &[Setting::Int("keepdims", 1)]);

@@ -36,6 +36,8 @@ impl OpRecord {
     /// The record of a name.
     pub fn named(name: &str) -> Result<&'static Self> {
         let found = RECORDS.iter().find(|record| record.name == name);
-        found.copied().ok_or_else(|| Error::new(format!("unknown op: got \"{name}\", expected one that this version knows")))
+        found
+            .copied()
+            .ok_or_else(|| Error::new(format!("unknown op: got \"{name}\", expected one that this version knows")))
     }
 }

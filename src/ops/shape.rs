@@ -91,7 +91,10 @@ impl Op for Broadcast {
     fn form(&self, inputs: &[Form]) -> Result<Form> {
         inputs[0].expect(None)?;
         if inputs[0].shape.try_joined(&self.0)? != self.0 {
-            return Err(Error::new(format!("got shape {}, expected one that {} broadcasts to", self.0, inputs[0].shape)));
+            return Err(Error::new(format!(
+                "got shape {}, expected one that {} broadcasts to",
+                self.0, inputs[0].shape
+            )));
         }
         Ok(Form::floats(&self.0))
     }
@@ -180,11 +183,7 @@ impl Op for Permute {
 #[track_caller]
 pub fn permute(x: &Var, order: &[usize]) -> Var {
     let permute = Permute(order.to_vec());
-    assert!(
-        permute.fits(x.shape()),
-        "permute: got {order:?}, expected a permutation of the axes of {}",
-        x.shape()
-    );
+    assert!(permute.fits(x.shape()), "permute: got {order:?}, expected a permutation of the axes of {}", x.shape());
     apply(Rc::new(permute), &[x])
 }
 

@@ -47,7 +47,8 @@ fn written(instruction: &Instruction) -> Json {
 fn instruction(json: &Json, inputs: usize, before: usize) -> Result<Instruction> {
     match json {
         Json::Text(text) => {
-            let at = text.strip_prefix('x').and_then(|at| at.parse::<u16>().ok()).filter(|&at| usize::from(at) < inputs);
+            let at =
+                text.strip_prefix('x').and_then(|at| at.parse::<u16>().ok()).filter(|&at| usize::from(at) < inputs);
             at.map(Instruction::Input).ok_or_else(|| json.unlike(&format!("one of {inputs} inputs, such as \"x0\"")))
         }
         Json::Number(_) => f64::from_json(json).map(Instruction::Constant),
@@ -93,7 +94,10 @@ mod tests {
     fn a_damaged_program_is_an_error() {
         for (text, wanted) in [
             (r#"{"inputs":1,"code":["x1"],"results":[0]}"#, r#"got "x1", expected one of 1 inputs, such as "x0""#),
-            (r#"{"inputs":1,"code":[["mul",0,0]],"results":[0]}"#, "got instruction 0, expected one of the 0 before it"),
+            (
+                r#"{"inputs":1,"code":[["mul",0,0]],"results":[0]}"#,
+                "got instruction 0, expected one of the 0 before it",
+            ),
             (r#"{"inputs":1,"code":["x0",["mul",0]],"results":[1]}"#, r#"got ["mul",0], expected 2 arguments"#),
             (r#"{"inputs":1,"code":["x0",["no",0]],"results":[1]}"#, r#"got ["no",0], expected a known operation"#),
             (r#"{"inputs":1,"code":["x0"],"results":[1]}"#, "got instruction 1, expected one of the 1 before it"),

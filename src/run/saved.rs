@@ -121,8 +121,20 @@ impl Checkpoint {
             return Err(err("its step counters are damaged"));
         }
         let (spec, origin) = (model.spec, origin.map(|origin| origin.to_json()));
-        let checkpoint =
-            Self { spec, has_own_loss, settings, parameters, moments, sums, control, best, progress, fingerprint, held, origin };
+        let checkpoint = Self {
+            spec,
+            has_own_loss,
+            settings,
+            parameters,
+            moments,
+            sums,
+            control,
+            best,
+            progress,
+            fingerprint,
+            held,
+            origin,
+        };
         Ok((checkpoint, model.preparation))
     }
 }

@@ -1,16 +1,20 @@
 //! Functions as data: a model that is a function is traced into a graph, saved, loaded, trained on and printed; what cannot be stored is an error.
 
 use std::cell::Cell;
+use std::path::Path;
 
 use crate::devices::devices;
 use crate::noise::noise;
 use meromorph::autograd::Var;
+use meromorph::files::{Header, read_plain};
 use meromorph::graph::Graph;
 use meromorph::internal::json::{Json, Record};
 use meromorph::loss::Loss;
 use meromorph::model::{Batch, Initial, Model, Network, Parameters};
 use meromorph::nn::{Activation, Layer, Layout, Spec, initialise};
 use meromorph::ops::RECORDS;
+use meromorph::run::TrainOptions;
+use meromorph::table::Choice;
 use meromorph::tensor::{DType, Tensor};
 use meromorph::train::{Checkpoint, Data, Examples, Flow, StepKind, Trainer, TrainerConfig};
 use meromorph::{Device, Result, ops};
@@ -288,6 +292,36 @@ fn every_op_is_stored_and_read_back() -> Result<()> {
     Ok(())
 }
 
+/// A table of three numbers and a target, and the model of every op for it. Other faces and ONNX Runtime predict with the same files.
+#[test]
+fn the_files_for_other_faces_are_up_to_date() -> Result<()> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let numbers = noise(4 * 200, 12);
+    let line = |row: &[f32]| row.iter().map(f32::to_string).collect::<Vec<_>>().join(",") + "\n";
+    let text = "a,b,c,y\n".to_owned() + &numbers.chunks_exact(4).map(line).collect::<String>();
+    let table = read_plain(text.as_bytes(), "function.csv", Header::Yes)?;
+    let choice = Choice { target: "y".into(), bins: Some(0), ..Choice::default() };
+    let run = TrainOptions { choice, ..TrainOptions::default() }.prepare(&table)?;
+    let spec = block_on(every().traced(&Device::cpu(1)))?;
+    let model = Model::new(spec, Loss::mse(), every().initialise(7)?, Some(run.preparation));
+    let files = [("function.csv", text.into_bytes()), ("function.safetensors", model.save()?)];
+    for (name, bytes) in files {
+        let path = folder.join(name);
+        if std::env::var_os("MERO_WRITE").is_some() {
+            std::fs::write(&path, &bytes).expect("a folder of this project");
+        }
+        let known = std::fs::read(&path).expect("MERO_WRITE=1 cargo test --test engine functions writes it");
+        if name.ends_with("csv") {
+            assert_eq!(known, bytes, "{name}: MERO_WRITE=1 writes it anew");
+        } else {
+            // The last digits of drawn weights are the platform's.
+            let known = Model::load(&known, name)?;
+            assert_eq!((known.spec, known.preparation), (model.spec.clone(), model.preparation.clone()), "{name}");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn a_graph_explains_a_model() -> Result<()> {
     let model = Network::function(2, [("w", Initial::zeros([2, 3])), ("b", Initial::zeros([3]))], |p, x| {
@@ -384,13 +418,33 @@ fn a_damaged_graph_is_an_error() -> Result<()> {
         spec.and_then(|spec| spec.outputs()).expect_err(to).to_string()
     };
     for (from, to, wanted) in [
-        ("\"op\":\"matmul\"", "\"op\":\"matmal\"", "model: layers.0: node 0: unknown op: got \"matmal\", expected one that this version knows"),
-        ("\"inputs\":[0,1]", "\"inputs\":[0,99]", "model: layers.0: node 0 (matmul): an input is not a value before it"),
+        (
+            "\"op\":\"matmul\"",
+            "\"op\":\"matmal\"",
+            "model: layers.0: node 0: unknown op: got \"matmal\", expected one that this version knows",
+        ),
+        (
+            "\"inputs\":[0,1]",
+            "\"inputs\":[0,99]",
+            "model: layers.0: node 0 (matmul): an input is not a value before it",
+        ),
         ("\"inputs\":[0,1]", "\"inputs\":[0]", "model: layers.0: node 0 (matmul): got 1 inputs, expected 2 to 2"),
-        ("\"inputs\":[0,1]", "\"inputs\":[0,3]", "model: layers.0: node 0 (matmul): matmul: inner sizes differ: [1, 3] x [8, 8] (3 != 8)"),
-        ("\"shape\":[8,8]", "\"shape\":[99999999,99999999]", "model: layers.0: parameter \"inner\": got shape [99999999, 99999999], expected at most 4 axes and 2147483648 elements"),
+        (
+            "\"inputs\":[0,1]",
+            "\"inputs\":[0,3]",
+            "model: layers.0: node 0 (matmul): matmul: inner sizes differ: [1, 3] x [8, 8] (3 != 8)",
+        ),
+        (
+            "\"shape\":[8,8]",
+            "\"shape\":[99999999,99999999]",
+            "model: layers.0: parameter \"inner\": got shape [99999999, 99999999], expected at most 4 axes and 2147483648 elements",
+        ),
         ("\"columns\":1", "\"columns\":2", "model: layers.0: the output: got [1, 1], expected [1, 2] for 1 rows"),
-        ("\"name\":\"inner\"", "\"name\":\"in\"", "model: layers.0: got two parameters \"in\", expected different names"),
+        (
+            "\"name\":\"inner\"",
+            "\"name\":\"in\"",
+            "model: layers.0: got two parameters \"in\", expected different names",
+        ),
     ] {
         assert_eq!(said(from, to), wanted);
     }

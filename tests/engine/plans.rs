@@ -200,3 +200,26 @@ fn a_panic_in_a_capture_leaves_the_device_as_it_was() -> Result<()> {
     assert_eq!(device.counters().launches - launches, 1, "nothing of the capture runs");
     Ok(())
 }
+
+#[test]
+fn a_long_chain_of_pointwise_ops_is_planned_in_a_few_launches() {
+    for device in devices(&[1]) {
+        let x: Vec<f32> = (0..64).map(|i| i as f32 / 64.0).collect();
+        let start = Var::leaf(Tensor::from_f32(&device, [64], &x).unwrap());
+        // 4,000 ops: y = sin(y) and y = y + x / 4 by turns.
+        let chain = || {
+            let quarter = &start * 0.25;
+            Ok((0..2000).fold(start.clone(), |y, _| &ops::sin(&y) + &quarter))
+        };
+        let (plan, y) = device.capture(chain).unwrap();
+        // A merged program has at most 256 instructions; one of a chain takes one for each op and two for its inputs.
+        let launches = plan.summary().launches.len();
+        assert!((16..=20).contains(&launches), "{launches} launches");
+        plan.run(1).unwrap();
+        let got = block_on(y.value().to_f32()).unwrap();
+        for (x, got) in x.iter().zip(got) {
+            let wanted = (0..2000).fold(f64::from(*x), |y, _| y.sin() + 0.25 * f64::from(*x));
+            assert!((f64::from(got) - wanted).abs() < 1e-5, "{x}: got {got}, wanted {wanted}");
+        }
+    }
+}

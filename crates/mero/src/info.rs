@@ -10,14 +10,18 @@ use crate::show::columns::{column_table, listed};
 use crate::show::labels::{blended, limits, shape_of};
 use crate::show::metrics::metrics_table;
 use crate::terminal::console::{say, say_json};
+use meromorph::Result;
 use meromorph::internal::host;
 use meromorph::judge::{Calibration, Residuals};
 use meromorph::model::Model;
-use meromorph::nn::Layout;
+use meromorph::nn::{Layer, Layout};
 use meromorph::report::{bytes, count, counted, facts, figure, short};
 use meromorph::run::{Provenance, mean_and_spread};
 use meromorph::table::{CategoryFeature, Feature, NumberFeature, Target};
 use meromorph::train::StepKind;
+
+/// Most lines of a function's graph that are shown.
+const MOST_LINES: usize = 60;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -36,6 +40,9 @@ pub(super) fn run(args: &Args) -> Answer {
         return Ok(());
     }
     say(&facts(&identity(args, &model)));
+    for lines in model.spec.layers.iter().filter_map(function) {
+        say(&format!("\n{}", lines?.join("\n")));
+    }
     if let Some(preparation) = &model.preparation {
         say(&format!("\n{}", column_table(preparation).text()));
     }
@@ -90,6 +97,17 @@ fn column(feature: &Feature) -> Value {
     }
 }
 
+/// The ops of a layer that is a function, a line each.
+fn function(layer: &Layer) -> Option<Result<Vec<String>>> {
+    let Layer::Function(graph) = layer else { return None };
+    Some(graph.lines().map(|mut lines| {
+        let more = lines.len().saturating_sub(MOST_LINES);
+        lines.truncate(MOST_LINES);
+        lines.extend((more > 0).then(|| format!("… and {} more; --json has all", counted(more, "op"))));
+        lines
+    }))
+}
+
 fn identity(args: &Args, model: &Model) -> Vec<(&'static str, String)> {
     let size = host::file_bytes(&args.model).map_or_else(String::new, |size| format!(", {}", bytes(size)));
     let mut lines = vec![(
@@ -129,6 +147,10 @@ fn identity(args: &Args, model: &Model) -> Vec<(&'static str, String)> {
     }
     let parameters = counted(Layout::of(&model.spec).count(), "parameter");
     lines.push(("layers", format!("{}; {parameters} as {}", shape_of(&model.spec), model.storage.name())));
+    if let Ok(work) = model.work() {
+        let (flops, launches) = (counted(work.cost.flops as usize, "flop"), counted(work.launches.len(), "launch"));
+        lines.push(("work", format!("{flops} for a row; {} for a batch", launches.replace("launchs", "launches"))));
+    }
     if let (Some(head), Some(preparation)) = (model.spec.head(), &model.preparation) {
         lines.push(("poles", limits(&head.decoding, &preparation.target)));
     }

@@ -2,8 +2,8 @@
 //! operator and index.
 
 use super::proto::Message;
-use crate::export::tensor_info::{Size, TensorInfo};
 use crate::error::Result;
+use crate::export::tensor_info::{Size, TensorInfo};
 use crate::graph::{Constant, Size as Rows, Values};
 use crate::json::Json;
 use crate::program::onnx;
