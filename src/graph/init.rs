@@ -67,8 +67,14 @@ impl Init {
             Self::Xavier => (6.0 / (inputs + outputs) as f64).sqrt(),
             Self::Uniform { bound } => bound,
             // Not drawn between bounds.
-            Self::Zero | Self::One | Self::Small | Self::NearOne | Self::Identity { .. } => 0.0,
-            Self::Constant { .. } | Self::Normal { .. } | Self::Given => 0.0,
+            Self::Zero
+            | Self::One
+            | Self::Small
+            | Self::NearOne
+            | Self::Identity { .. }
+            | Self::Constant { .. }
+            | Self::Normal { .. }
+            | Self::Given => 0.0,
         }
     }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub use constant::{Constant, Values};
 pub use init::Init;
 pub use size::Size;
-pub use trace::{Tracing, trace};
+pub use trace::{Function, Tracing, trace};
 
 use crate::autograd::{Var, apply};
 use crate::error::{Error, Result};
@@ -111,6 +111,11 @@ impl Graph {
             }
         }
         Ok(())
+    }
+
+    /// Whether it does nothing but pointwise ops on its one input.
+    pub fn is_pointwise(&self) -> bool {
+        self.parameters.is_empty() && self.constants.is_empty() && self.nodes.iter().all(|node| node.op == "map")
     }
 
     fn missing(&self, place: &str, value: usize) -> Error {

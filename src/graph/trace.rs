@@ -16,6 +16,9 @@ use crate::tensor::{DType, Shape, Tensor};
 /// Numbers of rows that a function is traced for; larger than most sizes of a model, so that messages are understood.
 const ROWS: [usize; 2] = [7, 11];
 
+/// A function of parameters and inputs [rows, inputs].
+pub type Function<'a> = dyn Fn(&[Var], &Var) -> Result<Vec<Var>> + 'a;
+
 /// A function that was traced; its constants are still on the device.
 pub struct Tracing {
     inputs: usize,
@@ -56,7 +59,7 @@ pub fn trace(
     device: &Device,
     inputs: usize,
     parameters: Vec<GraphParameter>,
-    function: &dyn Fn(&[Var], &Var) -> Result<Vec<Var>>,
+    function: &Function<'_>,
 ) -> Result<Tracing> {
     let shapes: Vec<Shape> = parameters.iter().map(|parameter| parameter.shape.clone().into()).collect();
     let pass = |rows: usize| Pass::of(device, inputs, &shapes, rows, function);
@@ -175,13 +178,7 @@ fn depends(what: &str) -> Error {
 }
 
 impl Pass {
-    fn of(
-        device: &Device,
-        inputs: usize,
-        shapes: &[Shape],
-        rows: usize,
-        function: &dyn Fn(&[Var], &Var) -> Result<Vec<Var>>,
-    ) -> Result<Self> {
+    fn of(device: &Device, inputs: usize, shapes: &[Shape], rows: usize, function: &Function<'_>) -> Result<Self> {
         let mut pass = None;
         // In a capture that is thrown away, so that nothing of it runs.
         device.outline(&Passes::default(), || {

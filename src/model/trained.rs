@@ -8,7 +8,7 @@ use crate::files::tensors::{self, Array, CHECKSUM, Data, NO_CHECKSUM, Tensors};
 use crate::host::{has_room, number};
 use crate::json::{Json, Record};
 use crate::loss::Loss;
-use crate::nn::{Layer, Layout, Spec};
+use crate::nn::{Layout, Spec};
 use crate::record;
 use crate::table::Preparation;
 
@@ -201,7 +201,7 @@ impl Model {
 
 /// The oldest schema that holds a model, so that engines before the newest one read what they can.
 fn format_of(spec: &Spec) -> u32 {
-    if spec.layers.iter().any(Layer::has_function) { FORMAT } else { FORMAT - 1 }
+    spec.layers.iter().map(|layer| layer.as_kind().format()).max().unwrap_or(FORMAT - 1)
 }
 
 /// The tensor that holds the file of a fold's model.

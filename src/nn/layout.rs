@@ -2,8 +2,10 @@
 //! alignment; the padding in between stays zero.
 
 use super::activation::Activation;
-use super::head::{Head, HeadForm};
-use super::spec::{Layer, Spec};
+use super::head::HeadForm;
+use super::kind::{LayerKind, NewParameter, parameters_of};
+use super::layer::{Layer, kinds};
+use super::spec::Spec;
 use crate::autograd::Var;
 use crate::device::{Buffer, Device, View};
 use crate::graph::Init;
@@ -43,7 +45,16 @@ impl Layout {
     /// The layout of a spec.
     pub fn of(spec: &Spec) -> Self {
         let mut layout = Self { parameters: Vec::new(), total: 0 };
-        layout.add_layers(&spec.layers, spec.inputs, "layers");
+        let layers = kinds(&spec.layers);
+        // A model that is one function keeps the names that its author gave.
+        let own = match &spec.layers[..] {
+            [Layer::Function(graph)] => graph.parameters(spec.inputs),
+            _ => parameters_of(&layers, spec.inputs, "layers"),
+        };
+        for NewParameter { name, shape, init, fan, is_statistic } in own {
+            layout.push(name, shape, init, fan);
+            layout.parameters.last_mut().expect("just added").is_statistic = is_statistic;
+        }
         layout
     }
 
@@ -73,69 +84,6 @@ impl Layout {
     /// A parameter's values inside the flat ones.
     pub fn slice<'a>(&self, parameter: &Parameter, flat: &'a [f32]) -> &'a [f32] {
         &flat[parameter.offset..parameter.offset + parameter.shape.len()]
-    }
-
-    fn add_layers(&mut self, layers: &[Layer], mut width: usize, path: &str) -> usize {
-        let is_alone = path == "layers" && layers.len() == 1;
-        for (at, layer) in layers.iter().enumerate() {
-            let path = format!("{path}.{at}");
-            match layer {
-                Layer::Linear { outputs, bias, init } => {
-                    let fan = (width, *outputs);
-                    self.add(&path, "weight", [*outputs, width].into(), *init, fan);
-                    if *bias {
-                        self.add(&path, "bias", [*outputs].into(), init.of_bias(), fan);
-                    }
-                    width = *outputs;
-                }
-                Layer::LayerNorm { .. } => {
-                    self.add(&path, "gain", [width].into(), Init::One, (width, width));
-                    self.add(&path, "bias", [width].into(), Init::Zero, (width, width));
-                }
-                Layer::Residual { layers } => width = self.add_layers(layers, width, &format!("{path}.layers")),
-                Layer::Rational(layer) => {
-                    let channels = if layer.is_per_channel { width } else { 1 };
-                    let shape = [layer.form().coefficients(), channels];
-                    let init = Init::Identity { numerator: layer.numerator, channels };
-                    self.add(&path, "coefficients", shape.into(), init, (1, 1));
-                }
-                Layer::MaskedNorm { .. } => {
-                    for (name, init) in [("mean", Init::Zero), ("variance", Init::One), ("seen", Init::Zero)] {
-                        self.add(&path, name, [width].into(), init, (width, width));
-                    }
-                    let from = self.parameters.len() - 3;
-                    self.parameters[from..].iter_mut().for_each(|parameter| parameter.is_statistic = true);
-                }
-                Layer::Function(graph) => {
-                    for parameter in &graph.parameters {
-                        // A model that is one function keeps the names that its author gave.
-                        let name = if is_alone { parameter.name.clone() } else { format!("{path}.{}", parameter.name) };
-                        self.push(name, parameter.shape.clone().into(), parameter.init, (1, 1));
-                    }
-                    width = graph.columns;
-                }
-                Layer::Projective(head) => self.add_head(head, &path),
-                Layer::Activation { .. } | Layer::Dropout { .. } | Layer::MaskedSoftmax { .. } => {}
-            }
-        }
-        width
-    }
-
-    /// A rational head's coefficients, lowest degree first, one tensor for each degree. It starts near P = a, Q = anchor,
-    /// like the linear model below it.
-    fn add_head(&mut self, head: &Head, path: &str) {
-        let HeadForm::Rational { numerator, denominator, .. } = head.form else { return };
-        for degree in 0..=numerator {
-            let init = if degree == 1 { Init::NearOne } else { Init::Small };
-            self.add(path, &format!("numerator.{degree}"), [head.outputs].into(), init, (1, 1));
-        }
-        for degree in 0..=denominator {
-            self.add(path, &format!("denominator.{degree}"), [head.denominators()].into(), Init::Small, (1, 1));
-        }
-    }
-
-    fn add(&mut self, path: &str, name: &str, shape: Shape, init: Init, fan: (usize, usize)) {
-        self.push(format!("{path}.{name}"), shape, init, fan);
     }
 
     fn push(&mut self, name: String, shape: Shape, init: Init, fan: (usize, usize)) {
@@ -195,10 +143,11 @@ impl Mlp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nn::Linear;
 
     /// Initial weight and bias of a layer from `inputs` to `outputs`.
     fn drawn(init: Init, inputs: usize, outputs: usize) -> [Vec<f32>; 2] {
-        let layout = Layout::of(&Spec { inputs, layers: vec![Layer::Linear { outputs, bias: true, init }] });
+        let layout = Layout::of(&Spec { inputs, layers: vec![Layer::Linear(Linear { outputs, bias: true, init })] });
         let flat = initialise(&layout, 5);
         [0, 1].map(|at| layout.slice(&layout.parameters[at], &flat).to_vec())
     }

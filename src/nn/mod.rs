@@ -3,14 +3,22 @@
 pub mod activation;
 mod forward;
 pub(crate) mod head;
+pub mod kind;
+mod layer;
 mod layout;
+mod pass;
 mod spec;
 
 pub use crate::graph::Init;
 pub use crate::scm::policy::{Policy, Registry};
 pub use activation::Activation;
-pub use forward::{Pass, RunningStats, bottoms, forward, layer_outputs, learn};
+pub(crate) use forward::traced;
+pub use forward::{bottoms, forward, layer_outputs, learn};
 pub use head::{Basis, Decoding, Denominators, Head, HeadForm, PairNormalization, Threshold};
+pub(crate) use layer::curve_of;
+pub use layer::{
+    ActivationLayer, Dropout, Layer, LayerNorm, Linear, MaskedNorm, MaskedSoftmax, NORMS, Norm, RationalLayer, Residual,
+};
 pub use layout::{Layout, Parameter, initialise};
-pub(crate) use spec::curve_of;
-pub use spec::{Layer, RationalLayer, Spec};
+pub use pass::{Forward, Pass, RunningStats};
+pub use spec::Spec;

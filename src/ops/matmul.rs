@@ -24,11 +24,12 @@ pub(super) static MATMUL: OpRecord = OpRecord {
         let [a_transposed, b_transposed] = attribute(attributes, "transposed")?;
         Ok(Rc::new(Product { a_transposed, b_transposed }))
     },
-    onnx: |attributes, graph, inputs, ranks| {
+    onnx: |attributes, graph, inputs, forms| {
         let mut operands = inputs.to_vec();
         let transposed: [bool; 2] = attribute(attributes, "transposed")?;
-        for ((operand, rank), _) in operands.iter_mut().zip(ranks).zip(transposed).filter(|(_, is)| *is) {
-            let mut order: Vec<i64> = (0..*rank as i64).collect();
+        for ((operand, form), _) in operands.iter_mut().zip(forms).zip(transposed).filter(|(_, is)| *is) {
+            let rank = form.shape.rank();
+            let mut order: Vec<i64> = (0..rank as i64).collect();
             order.swap(rank - 2, rank - 1);
             *operand = graph.node("Transpose", &[operand], &[Setting::Ints("perm", &order)]);
         }

@@ -25,7 +25,7 @@ pub use normalize::{layer_norm, log_softmax, logsumexp, softmax};
 pub use pointwise::*;
 pub use random::{dropout_mask, normal, uniform, uniform_each_step};
 pub use rational::rational;
-pub use record::{OpRecord, Reading};
+pub use record::{Nodes, OpRecord, Reading, Text};
 pub use records::RECORDS;
 pub use reduce::{argmax, max, mean, sum, sum_to};
 pub use second::{

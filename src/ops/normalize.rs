@@ -136,15 +136,11 @@ pub(super) static LAYER_NORM: OpRecord = OpRecord {
     name: "layer_norm",
     inputs: (1, 1),
     read: |attributes, _| Ok(Rc::new(LayerNorm { epsilon: attribute(attributes, "epsilon")?, scale: OnceCell::new() })),
-    onnx: |attributes, graph, inputs, _| {
-        let (last, epsilon) = (graph.list(&[-1]), graph.number(attribute(attributes, "epsilon")?));
-        let mean = graph.node("ReduceMean", &[&inputs[0], &last], &[Setting::Int("keepdims", 1)]);
-        let centred = graph.op("Sub", &[&inputs[0], &mean]);
-        let square = graph.op("Mul", &[&centred, &centred]);
-        let variance = graph.node("ReduceMean", &[&square, &last], &[Setting::Int("keepdims", 1)]);
-        let spread = graph.op("Add", &[&variance, &epsilon]);
-        let root = graph.op("Sqrt", &[&spread]);
-        Ok(graph.op("Div", &[&centred, &root]))
+    onnx: |attributes, graph, inputs, forms| {
+        let columns = forms[0].sizes().last().copied().unwrap_or_default();
+        let (scale, epsilon) = (graph.floats(&[columns], &vec![1.0; columns]), attribute(attributes, "epsilon")?);
+        let settings = [Setting::Int("axis", -1), Setting::Float("epsilon", epsilon)];
+        Ok(graph.node("LayerNormalization", &[&inputs[0], &scale], &settings))
     },
     text: None,
 };

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::json::{Json, Record};
 use crate::program::Curve;
 use crate::program::onnx::Graph;
+use crate::tensor::Form;
 
 /// An op that a model file can hold.
 pub struct OpRecord {
@@ -18,12 +19,17 @@ pub struct OpRecord {
     pub inputs: (usize, usize),
     /// The op of these attributes.
     pub read: fn(&Json, &Reading) -> Result<Rc<dyn Op>>,
-    /// Its value as nodes of an ONNX graph over its inputs, which have so many axes. Sizes among the attributes may depend on the number of rows. Errors if ONNX has no
+    /// Its value as nodes of an ONNX graph over its inputs, which have these forms for one row. Sizes among the attributes may depend on the number of rows. Errors if ONNX has no
     /// counterpart.
-    pub onnx: fn(&Json, &mut dyn Graph<Name = String>, &[String], &[usize]) -> Result<String>,
+    pub onnx: Nodes,
     /// How it reads as a formula of its inputs, if not as a call with attributes.
-    pub text: Option<fn(&Json, &[&str]) -> Result<String>>,
+    pub text: Option<Text>,
 }
+
+/// Writes an op's nodes to a graph, from its attributes, the names of its inputs and their forms for one row; returns the name of its value.
+pub type Nodes = fn(&Json, &mut dyn Graph<Name = String>, &[String], &[Form]) -> Result<String>;
+/// An op's formula, from its attributes and the names of its inputs.
+pub type Text = fn(&Json, &[&str]) -> Result<String>;
 
 /// What reading an op takes besides its attributes.
 pub struct Reading {
@@ -39,6 +45,7 @@ pub(super) fn attribute<T: Record>(attributes: &Json, name: &str) -> Result<T> {
 }
 
 /// The ONNX nodes of an op that passes its first input on: what it does concerns gradients only.
-pub(super) fn passed(_: &Json, _: &mut dyn Graph<Name = String>, inputs: &[String], _: &[usize]) -> Result<String> {
+#[expect(clippy::unnecessary_wraps, reason = "as every record takes it")]
+pub(super) fn passed(_: &Json, _: &mut dyn Graph<Name = String>, inputs: &[String], _: &[Form]) -> Result<String> {
     Ok(inputs[0].clone())
 }

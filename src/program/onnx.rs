@@ -24,6 +24,9 @@ pub trait Graph {
     /// A constant list of integers.
     fn list(&mut self, values: &[i64]) -> Self::Name;
 
+    /// A constant tensor of numbers.
+    fn floats(&mut self, shape: &[usize], values: &[f32]) -> Self::Name;
+
     /// A list of sizes, which may depend on the number of rows.
     fn sizes(&mut self, sizes: &Json) -> Result<Self::Name>;
 }

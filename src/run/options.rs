@@ -21,7 +21,7 @@ pub use table::TABLE;
 
 use crate::device::Recompute;
 use crate::loss::{Loss, Target};
-use crate::nn::{Activation, Decoding, Head, Policy, RationalLayer};
+use crate::nn::{Activation, Decoding, Head, Norm, Policy, RationalLayer};
 use crate::optim::{Optimizer, Schedule};
 use crate::options::{Entry, Kind};
 use crate::table::{Choice, Fractions, Quantity};
@@ -88,15 +88,6 @@ pub struct TrainOptions {
     pub curriculum: Curriculum,
     /// Validation coverage required to continue.
     pub coverage: Option<CoverageGoal>,
-}
-
-/// Normalization to mean 0 and variance 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Norm {
-    /// Per column, over the values that are not ⊥.
-    Batch,
-    /// Per row.
-    Layer,
 }
 
 impl TrainOptions {

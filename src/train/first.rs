@@ -5,7 +5,7 @@ use super::data::Data;
 use crate::error::Result;
 use crate::loss::Link;
 use crate::model::Network;
-use crate::nn::{Layer, Spec};
+use crate::nn::{Layer, Linear, Spec};
 
 /// The initial parameters of the seed. If predictions are e^p, the last bias is the logarithm of the mean target: Adam moves a weight by at most
 /// the learning rate per step, so that rates of hundreds would be out of reach from 0.
@@ -13,7 +13,7 @@ pub(crate) fn first_parameters(network: &Network, settings: &TrainerConfig, data
     let mut parameters = network.initialise(settings.seed)?;
     let is_log = settings.loss.link() == Link::Exp && !network.has_own_loss();
     let last = network.spec().and_then(|spec: &Spec| spec.layers.last());
-    let (true, Some(Layer::Linear { outputs, bias: true, .. })) = (is_log, last) else { return Ok(parameters) };
+    let (true, Some(Layer::Linear(Linear { outputs, bias: true, .. }))) = (is_log, last) else { return Ok(parameters) };
     let place = network.layout().parameters.last().map_or(0, |bias| bias.offset);
     if *outputs == data.targets {
         for (output, bias) in parameters[place..place + outputs].iter_mut().enumerate() {

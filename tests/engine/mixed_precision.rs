@@ -4,7 +4,7 @@ use crate::devices::devices;
 use crate::rows::rows;
 use meromorph::device::{Launch, Recompute};
 use meromorph::loss::Loss;
-use meromorph::nn::{Activation, Head, Layer, Spec};
+use meromorph::nn::{Activation, Head, Layer, LayerNorm, MaskedNorm, Residual, Spec};
 use meromorph::optim::{Optimizer, Schedule};
 use meromorph::train::{
     Checkpoint, Data, Examples, Flow, GradientConfig, Half, LossScaling, MixedPrecision, StepKind, Trainer,
@@ -109,8 +109,8 @@ fn the_loss_is_nearly_that_of_32_bits() {
 /// Norms and residual layers.
 fn blocks() -> Spec {
     let mut spec = deep(3, 24);
-    let inner = vec![Layer::LayerNorm { epsilon: 1e-5 }, spec.layers[2].clone(), spec.layers[3].clone()];
-    spec.layers.splice(2..4, [Layer::Residual { layers: inner }]);
+    let inner = vec![Layer::LayerNorm(LayerNorm { epsilon: 1e-5 }), spec.layers[2].clone(), spec.layers[3].clone()];
+    spec.layers.splice(2..4, [Layer::Residual(Residual { layers: inner })]);
     spec
 }
 
@@ -396,7 +396,7 @@ fn wrong_settings_are_errors() {
     );
     let rational = || {
         let mut spec = Spec::projective(INPUTS, &[8, 8], Head::rational(1), Activation::tanh());
-        let norm = Layer::MaskedNorm { epsilon: 1e-5, policy: None };
+        let norm = Layer::MaskedNorm(MaskedNorm { epsilon: 1e-5, policy: None });
         spec.layers.splice(1..2, [norm]);
         spec
     };

@@ -5,7 +5,7 @@ use crate::noise::noise;
 use crate::rows::rows;
 use meromorph::autograd::Var;
 use meromorph::device::{Cost, Label, Passes, Recompute};
-use meromorph::nn::{Activation, Layer, Spec};
+use meromorph::nn::{Activation, ActivationLayer, Dropout, Layer, LayerNorm, Linear, MaskedNorm, Residual, Spec};
 use meromorph::optim::{Optimizer, Schedule};
 use meromorph::tensor::Tensor;
 use meromorph::train::{Data, Flow, GradientConfig, StepKind, Trainer, TrainerConfig};
@@ -30,9 +30,10 @@ fn settings(recompute: Recompute, batch: usize) -> TrainerConfig {
 /// Layers of everything that saves something for the backward pass.
 fn varied() -> Spec {
     let mut spec = Spec::mlp(6, &[24, 24, 24, 24, 24, 24], 1, Activation::silu());
-    let block = vec![Layer::LayerNorm { epsilon: 1e-5 }, spec.layers[2].clone(), spec.layers[3].clone()];
-    let norm = Layer::MaskedNorm { epsilon: 1e-5, policy: None };
-    spec.layers.splice(2..4, [Layer::Residual { layers: block }, norm, Layer::Dropout { rate: 0.2 }]);
+    let block = vec![Layer::LayerNorm(LayerNorm { epsilon: 1e-5 }), spec.layers[2].clone(), spec.layers[3].clone()];
+    let norm = Layer::MaskedNorm(MaskedNorm { epsilon: 1e-5, policy: None });
+    spec.layers
+        .splice(2..4, [Layer::Residual(Residual { layers: block }), norm, Layer::Dropout(Dropout { rate: 0.2 })]);
     spec
 }
 
@@ -286,9 +287,10 @@ fn a_function_of_label_and_cost_chooses_what_is_computed_again() -> Result<()> {
 #[test]
 fn residual_networks_need_less_than_half_the_memory() -> Result<()> {
     let device = Device::dry();
-    let linear = |outputs| Layer::Linear { outputs, bias: true, init: meromorph::nn::Init::Linear };
-    let tanh = Layer::Activation { function: Activation::tanh() };
-    let block = Layer::Residual { layers: vec![Layer::LayerNorm { epsilon: 1e-5 }, linear(64), tanh] };
+    let linear = |outputs| Layer::Linear(Linear { outputs, bias: true, init: meromorph::nn::Init::Linear });
+    let tanh = Layer::Activation(ActivationLayer { function: Activation::tanh() });
+    let block =
+        Layer::Residual(Residual { layers: vec![Layer::LayerNorm(LayerNorm { epsilon: 1e-5 }), linear(64), tanh] });
     let layers: Vec<Layer> =
         [linear(64)].into_iter().chain(std::iter::repeat_n(block, 24)).chain([linear(1)]).collect();
     let planned = |recompute| {

@@ -3,7 +3,7 @@
 use crate::devices::devices;
 use crate::noise::noise;
 use meromorph::loss::Loss;
-use meromorph::nn::{Activation, Init, Layer, Spec};
+use meromorph::nn::{Activation, ActivationLayer, Dropout, Init, Layer, LayerNorm, Linear, Residual, Spec};
 use meromorph::optim::{Optimizer, Schedule, ScheduleShape};
 use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, StepKind, Stop, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
@@ -105,8 +105,11 @@ fn the_same_seed_gives_the_same_bits_for_one_and_two_threads() {
 fn recorded_steps_give_the_same_bits_for_any_number_of_threads() {
     let wide = Spec::mlp(5, &[150, 200], 1, Activation::silu());
     let mut deep = Spec::mlp(5, &[48, 48, 48], 1, Activation::tanh());
-    let block = vec![Layer::LayerNorm { epsilon: 1e-5 }, deep.layers[2].clone(), deep.layers[3].clone()];
-    deep.layers.splice(2..6, [Layer::Residual { layers: block.clone() }, Layer::Residual { layers: block }]);
+    let block = vec![Layer::LayerNorm(LayerNorm { epsilon: 1e-5 }), deep.layers[2].clone(), deep.layers[3].clone()];
+    deep.layers.splice(
+        2..6,
+        [Layer::Residual(Residual { layers: block.clone() }), Layer::Residual(Residual { layers: block })],
+    );
     let settings = TrainerConfig { epochs: 2, batch: 200, step: Some(StepKind::Recorded), ..settings() };
     for spec in [wide, deep] {
         let data = regression(640);
@@ -157,11 +160,12 @@ fn training_learns() -> Result<()> {
 
 /// Layers that only the recorded step supports.
 fn rich() -> Spec {
-    let linear = |outputs| Layer::Linear { outputs, bias: true, init: Init::Kaiming };
-    let silu = Layer::Activation { function: Activation::silu() };
-    let block =
-        Layer::Residual { layers: vec![Layer::LayerNorm { epsilon: 1e-5 }, linear(16), silu.clone(), linear(16)] };
-    Spec { inputs: 5, layers: vec![linear(16), silu, block, Layer::Dropout { rate: 0.1 }, linear(1)] }
+    let linear = |outputs| Layer::Linear(Linear { outputs, bias: true, init: Init::Kaiming });
+    let silu = Layer::Activation(ActivationLayer { function: Activation::silu() });
+    let block = Layer::Residual(Residual {
+        layers: vec![Layer::LayerNorm(LayerNorm { epsilon: 1e-5 }), linear(16), silu.clone(), linear(16)],
+    });
+    Spec { inputs: 5, layers: vec![linear(16), silu, block, Layer::Dropout(Dropout { rate: 0.1 }), linear(1)] }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::measures::{noise, settings};
 use super::{Bench, Claim, INPUTS};
 use meromorph::Result;
 use meromorph::loss::Loss;
-use meromorph::nn::{Activation, Layer, Spec};
+use meromorph::nn::{Activation, Layer, LayerNorm, Residual, Spec};
 use meromorph::optim::Schedule;
 use meromorph::train::{Data, Examples, Flow, MixedPrecision, Trainer, TrainerConfig};
 
@@ -28,8 +28,9 @@ fn smooth(x: &[f32]) -> f32 {
 fn tasks() -> [Task; 3] {
     let mlp = |hidden: &[usize], outputs| Spec::mlp(INPUTS, hidden, outputs, Activation::silu());
     let mut residual = mlp(&[64, 64, 64], 1);
-    let inner = vec![Layer::LayerNorm { epsilon: 1e-5 }, residual.layers[2].clone(), residual.layers[3].clone()];
-    residual.layers.splice(2..4, [Layer::Residual { layers: inner }]);
+    let inner =
+        vec![Layer::LayerNorm(LayerNorm { epsilon: 1e-5 }), residual.layers[2].clone(), residual.layers[3].clone()];
+    residual.layers.splice(2..4, [Layer::Residual(Residual { layers: inner })]);
     let class = |x: &[f32]| {
         if x[0] > 0.3 { 0.0 } else { 1.0 + f32::from(u8::from(x[1] * x[2] > 0.0)) }
     };

@@ -196,6 +196,10 @@ impl onnx::Graph for Graph {
         Self::list(self, values)
     }
 
+    fn floats(&mut self, shape: &[usize], values: &[f32]) -> Name {
+        Self::floats(self, &format!("floats_{}", self.constants.len()), shape, values)
+    }
+
     fn sizes(&mut self, sizes: &Json) -> Result<Name> {
         let sizes: Vec<Rows> = sizes.list().unwrap_or_default().iter().map(Rows::from_json).collect::<Result<_>>()?;
         if sizes.iter().all(|size| size.each == 0) {

@@ -1,4 +1,4 @@
-//! The layers of a spec as nodes. Dropout is the identity; an activation is the nodes of its formula.
+//! The layers of a spec as nodes: those of the ops that they apply in prediction.
 
 use super::graph::{Graph, Name, Setting};
 use super::pass::Pass;
@@ -7,18 +7,16 @@ use crate::error::Result;
 use crate::graph;
 use crate::loss::{Link, Target, gaussian};
 use crate::model::Model;
-use crate::nn::{Layer, Layout, RationalLayer, curve_of};
+use crate::nn::{self, Layer, Layout, MaskedNorm, RationalLayer, Residual};
 use crate::ops::OpRecord;
 use crate::program::Program;
+use crate::tensor::Form;
 
 /// The outputs of the graph: the last layer's output, or the six fields of strict decoding.
 pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
     let layout = Layout::of(&model.spec);
-    let mut pass = Pass::new(graph, &layout, &model.parameters);
-    let (layers, head) = match model.spec.layers.split_last() {
-        Some((Layer::Projective(head), before)) => (before, Some(head)),
-        _ => (&model.spec.layers[..], None),
-    };
+    let mut pass = Pass::new(graph, &layout, &model.parameters, model.spec.inputs);
+    let (layers, head) = (model.spec.body(), model.spec.head());
     let x = inputs::with_bins(pass.graph, model);
     let z = pass.layers(layers, x)?;
     let Some(head) = head else { return linked(pass.graph, model, z) };
@@ -49,43 +47,32 @@ impl Pass<'_> {
         layers.iter().try_fold(x, |x, layer| self.layer(layer, x))
     }
 
+    /// A layer whose values may be ⊥ has nodes of its own, as masks do; any other one is the nodes of its ops.
     fn layer(&mut self, layer: &Layer, x: Name) -> Result<Name> {
-        Ok(match layer {
-            Layer::Linear { bias, .. } => {
-                self.mask = self.rows();
-                let mut operands = vec![x, self.next()];
-                if *bias {
-                    operands.push(self.next());
-                }
-                self.graph.node("Gemm", &operands.iter().collect::<Vec<_>>(), &[Setting::Int("transB", 1)])
-            }
-            Layer::Activation { function } => {
-                let value = function.curve().value.onnx(self.graph, &[x])?;
-                value.into_iter().next().expect("an activation has one result")
-            }
-            Layer::LayerNorm { epsilon } => {
-                self.mask = self.rows();
-                let (gain, bias) = (self.next(), self.next());
-                let settings = [Setting::Int("axis", -1), Setting::Float("epsilon", *epsilon)];
-                self.graph.node("LayerNormalization", &[&x, &gain, &bias], &settings)
-            }
-            Layer::Dropout { .. } => x,
-            Layer::Residual { layers } => {
+        match layer {
+            Layer::Residual(Residual { layers }) => {
                 let inner = self.layers(layers, x.clone())?;
-                self.graph.op("Add", &[&x, &inner])
+                Ok(self.graph.op("Add", &[&x, &inner]))
             }
-            Layer::Rational(layer) => self.rational(layer, &x),
-            Layer::MaskedNorm { epsilon, .. } => self.norm(*epsilon, &x),
-            Layer::MaskedSoftmax { .. } => self.softmax(&x),
-            Layer::Function(graph) => self.function(graph, x)?,
-            Layer::Projective(_) => unreachable!("a spec that was checked has its head at its end"),
-        })
+            Layer::Rational(layer) => Ok(self.rational(layer, &x)),
+            Layer::MaskedNorm(MaskedNorm { epsilon, .. }) => Ok(self.norm(*epsilon, &x)),
+            Layer::MaskedSoftmax(_) => Ok(self.softmax(&x)),
+            Layer::Function(graph) => self.function(graph, x),
+            plain => {
+                let graph = nn::traced(plain.as_kind(), self.width)?;
+                self.function(&graph, x)
+            }
+        }
     }
 
     /// The nodes of a function's ops.
     fn function(&mut self, function: &graph::Graph, x: Name) -> Result<Name> {
-        self.mask = self.rows();
-        let ranks: Vec<usize> = function.forms(1, curve_of)?.iter().map(|form| form.shape.rank()).collect();
+        // What works on each value alone leaves the mask as it is.
+        if !function.is_pointwise() {
+            self.mask = self.rows();
+        }
+        self.width = function.columns;
+        let forms = function.forms(1, nn::curve_of)?;
         let mut values = vec![x];
         for _ in &function.parameters {
             values.push(self.next());
@@ -95,8 +82,8 @@ impl Pass<'_> {
         }
         for node in &function.nodes {
             let names: Vec<Name> = node.inputs.iter().map(|&value| values[value].clone()).collect();
-            let ranks: Vec<usize> = node.inputs.iter().map(|&value| ranks[value]).collect();
-            let value = (OpRecord::named(&node.op)?.onnx)(&node.attributes, self.graph, &names, &ranks)?;
+            let forms: Vec<Form> = node.inputs.iter().map(|&value| forms[value].clone()).collect();
+            let value = (OpRecord::named(&node.op)?.onnx)(&node.attributes, self.graph, &names, &forms)?;
             values.push(value);
         }
         Ok(values.swap_remove(function.output))

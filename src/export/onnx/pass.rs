@@ -9,14 +9,16 @@ pub(super) struct Pass<'a> {
     layout: &'a Layout,
     parameters: std::slice::Iter<'a, Parameter>,
     flat: &'a [f32],
+    /// Values per row.
+    pub width: usize,
     /// Mask of the values, [batch, columns], or rows, [batch, 1], that are ⊥, as in `nn::forward`.
     pub mask: Option<Name>,
 }
 
 impl<'a> Pass<'a> {
     /// Before the first layer.
-    pub(super) fn new(graph: &'a mut Graph, layout: &'a Layout, flat: &'a [f32]) -> Self {
-        Self { graph, layout, parameters: layout.parameters.iter(), flat, mask: None }
+    pub(super) fn new(graph: &'a mut Graph, layout: &'a Layout, flat: &'a [f32], width: usize) -> Self {
+        Self { graph, layout, parameters: layout.parameters.iter(), flat, width, mask: None }
     }
 
     /// The next parameter as a constant.

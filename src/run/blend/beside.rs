@@ -85,7 +85,7 @@ fn hidden(spec: &Spec) -> Option<Vec<usize>> {
     let widths: Vec<usize> = spec
         .layers
         .iter()
-        .filter_map(|layer| if let Layer::Linear { outputs, .. } = layer { Some(*outputs) } else { None })
+        .filter_map(|layer| if let Layer::Linear(linear) = layer { Some(linear.outputs) } else { None })
         .collect();
     let (outputs, hidden) = widths.split_last()?;
     let is_one = Spec::mlp(spec.inputs, hidden, *outputs, Activation::silu()) == *spec;

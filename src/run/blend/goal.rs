@@ -45,7 +45,9 @@ impl<'a> Goal<'a> {
         let most = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mass: f64 = z.iter().map(|z| (z - most).exp()).sum();
         let loss = weight * (mass.ln() + most - z[own]);
-        z.iter_mut().for_each(|z| *z = weight * (*z - most).exp() / mass);
+        for z in z.iter_mut() {
+            *z = weight * (*z - most).exp() / mass;
+        }
         z[own] -= weight;
         loss
     }

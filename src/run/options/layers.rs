@@ -2,8 +2,8 @@
 
 use super::defaults::HIDDEN;
 use super::names::{RATIONAL, activations, heads, norms};
-use super::{Norm, TrainOptions, option};
-use crate::nn::{Activation, Head, RationalLayer};
+use super::{TrainOptions, option};
+use crate::nn::{Activation, Head, Norm, RationalLayer};
 use crate::options::{Entry, Kind, Range, Value};
 use crate::table::Task;
 
@@ -31,7 +31,7 @@ pub(crate) const MODEL: &[Entry<TrainOptions>] = &[
     }),
     option("norm", Kind::Name(norms), "Normalise the values between layers to mean 0 and variance 1")
         .default("none")
-        .set(|o, v| o.norm = Some(if v.text() == "batch" { Norm::Batch } else { Norm::Layer })),
+        .set(|o, v| o.norm = Norm::named(v.text())),
     option("dropout", Kind::Number(Range::Share), "Share of the hidden values set to zero while training")
         .default("0")
         .set(|o, v| o.dropout = v.number() as f32),

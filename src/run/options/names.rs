@@ -1,7 +1,7 @@
 //! Names that options accept, each with one line about it.
 
 use crate::error::{Result, unknown_name};
-use crate::nn::activation;
+use crate::nn::{NORMS, activation};
 use crate::optim::{self, Schedule, ScheduleShape};
 use crate::train::Term;
 use crate::{host, loss};
@@ -40,7 +40,7 @@ pub(crate) fn optimizers() -> Vec<(&'static str, &'static str)> {
 }
 
 pub(crate) fn norms() -> Vec<(&'static str, &'static str)> {
-    vec![("batch", "Each column, without ⊥"), ("layer", "Each row")]
+    NORMS.iter().map(|norm| (norm.name, norm.doc)).collect()
 }
 
 pub(crate) fn class_weights() -> Vec<(&'static str, &'static str)> {

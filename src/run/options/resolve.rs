@@ -1,11 +1,11 @@
 //! From options and a table to a run: its model, and the configuration with the defaults that depend on task and size.
 
+use super::TrainOptions;
 use super::defaults::{BEYOND_TAU, DECAY_OF_POLES, Defaults, HIDDEN, PATIENCE_OF_POLES};
-use super::{Norm, TrainOptions};
 use crate::error::{Error, Result, hint, listed};
 use crate::files::Table;
 use crate::loss::{self, Loss, PairLoss};
-use crate::nn::{Activation, Decoding, Head, Layer, Spec};
+use crate::nn::{Activation, Decoding, Dropout, Head, Layer, Spec};
 use crate::optim::{Optimizer, Schedule};
 use crate::run::split::{Run, SplitTable};
 use crate::table::Target;
@@ -55,10 +55,10 @@ impl TrainOptions {
             None => Spec::mlp(inputs, hidden, outputs, activation),
         };
         let between = |layer: Layer| match layer {
-            Layer::Activation { .. } => {
+            Layer::Activation(_) => {
                 let function = self.rational.map_or(layer, Layer::Rational);
-                let dropout = (self.dropout > 0.0).then_some(Layer::Dropout { rate: self.dropout });
-                [Some(function), self.norm.map(Norm::layer), dropout].into_iter().flatten()
+                let dropout = (self.dropout > 0.0).then_some(Dropout { rate: self.dropout }.into());
+                [Some(function), self.norm.map(|norm| (norm.layer)()), dropout].into_iter().flatten()
             }
             _ => [Some(layer), None, None].into_iter().flatten(),
         };
@@ -171,22 +171,11 @@ impl TrainOptions {
     }
 }
 
-impl Norm {
-    /// The layer that normalises.
-    pub fn layer(self) -> Layer {
-        let epsilon = 1e-5;
-        match self {
-            Self::Batch => Layer::MaskedNorm { epsilon, policy: None },
-            Self::Layer => Layer::LayerNorm { epsilon },
-        }
-    }
-}
-
 /// Errors if `name` is neither the path nor the kind of a layer with a gradient policy.
 fn check_policy_layer(spec: &Spec, name: &str) -> Result<()> {
     let (mut kinds, mut places) = (Vec::new(), Vec::new());
     for (at, layer) in spec.layers.iter().enumerate() {
-        let Some((kind, _)) = layer.gradient_policy() else { continue };
+        let Some((kind, _)) = layer.as_kind().gradient_policy() else { continue };
         if !kinds.iter().any(|known| known == kind) {
             kinds.push(kind.to_owned());
         }

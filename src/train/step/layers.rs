@@ -4,6 +4,7 @@ use crate::device::Label;
 use crate::error::{Error, Result, hint, listed};
 use crate::model::Network;
 use crate::nn::Layer;
+use crate::nn::kind::LayerKind;
 
 /// Ops of plain layers: products, and pointwise functions between them.
 pub(crate) const OPS: [&str; 3] = ["layer", "matmul", "map"];
@@ -17,22 +18,21 @@ impl Layers {
     pub(crate) fn of(network: &Network) -> Self {
         let mut all = Self(Vec::new());
         if let Some(spec) = network.spec() {
-            all.add(&spec.layers, "layers");
+            let kinds: Vec<_> = spec.layers.iter().map(Layer::as_kind).collect();
+            all.add(&kinds, "layers");
         }
         all
     }
 
-    fn add(&mut self, layers: &[Layer], path: &str) {
+    fn add(&mut self, layers: &[&dyn LayerKind], path: &str) {
         for (at, layer) in layers.iter().enumerate() {
             let own = format!("{path}.{at}");
             // An activation after a linear layer is a part of its launch.
-            let is_joined = matches!(layer, Layer::Activation { .. })
-                && at.checked_sub(1).is_some_and(|before| matches!(layers[before], Layer::Linear { .. }));
+            let is_joined = layer.activation().is_some()
+                && at.checked_sub(1).is_some_and(|before| layers[before].takes_activation());
             let place = if is_joined { format!("{path}.{}", at - 1) } else { own.clone() };
             self.0.push((own.clone(), place, layer.kind()));
-            if let Layer::Residual { layers } = layer {
-                self.add(layers, &format!("{own}.layers"));
-            }
+            self.add(&layer.inner(), &format!("{own}.layers"));
         }
     }
 

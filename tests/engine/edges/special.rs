@@ -187,8 +187,8 @@ fn nan_and_infinities_stay_what_they_are_on_every_device() {
 #[test]
 fn a_model_of_a_broken_power_diverges_on_every_device() {
     let function = nn::Activation::parse("x^1.5").expect("an activation");
-    let linear = nn::Layer::Linear { outputs: 1, bias: false, init: nn::Init::One };
-    let spec = nn::Spec { inputs: 1, layers: vec![nn::Layer::Activation { function }, linear] };
+    let linear = nn::Layer::Linear(nn::Linear { outputs: 1, bias: false, init: nn::Init::One });
+    let spec = nn::Spec { inputs: 1, layers: vec![nn::Layer::Activation(nn::ActivationLayer { function }), linear] };
     let model = Model::new(spec, Loss::mse(), vec![1.0; 64], None);
     for device in devices(&[1]) {
         let outputs = block_on(model.outputs(&device, &[4.0, -4.0, -2.0])).expect("outputs");

@@ -4,8 +4,8 @@ use meromorph::autograd::Var;
 use meromorph::loss::{Loss, PairLoss};
 use meromorph::model::Model;
 use meromorph::nn::{
-    Basis, Decoding, Denominators, Head, HeadForm, Init, Layer, Layout, PairNormalization, Pass, RationalLayer, Spec,
-    forward, initialise,
+    Basis, Decoding, Denominators, Head, HeadForm, Init, Layer, Layout, Linear, PairNormalization, Pass, RationalLayer,
+    Residual, Spec, forward, initialise,
 };
 use meromorph::optim::{Optimizer, Schedule, ScheduleShape};
 use meromorph::scm::policy::{Policy, Registry, Scope};
@@ -149,7 +149,7 @@ fn property_33_gradients_are_always_finite() {
 #[test]
 fn a_pole_inside_the_model_makes_only_its_row_bottom() {
     let device = Device::cpu(1);
-    let linear = Layer::Linear { outputs: 2, bias: true, init: Init::Linear };
+    let linear = Layer::Linear(Linear { outputs: 2, bias: true, init: Init::Linear });
     let layers =
         vec![linear.clone(), Layer::Rational(RationalLayer::new(0, 1)), linear, Layer::Projective(Head::value(2))];
     let spec = Spec { inputs: 1, layers };
@@ -180,7 +180,7 @@ fn a_pole_inside_the_model_makes_only_its_row_bottom() {
 
 #[test]
 fn a_profile_shows_after_which_layer_rows_are_bottom() {
-    let linear = Layer::Linear { outputs: 2, bias: true, init: Init::Linear };
+    let linear = Layer::Linear(Linear { outputs: 2, bias: true, init: Init::Linear });
     let decoding = Decoding::raw(0.25, Some(0.75));
     let head = Head { anchor: 0.0, decoding, ..Head::linear(1) };
     let layers = vec![linear, Layer::Rational(RationalLayer::new(0, 1)), Layer::Projective(head)];
@@ -207,15 +207,19 @@ fn a_profile_shows_after_which_layer_rows_are_bottom() {
 
 #[test]
 fn poles_inside_a_model_that_cannot_predict_bottom_are_an_error() {
-    let layers =
-        vec![Layer::Rational(RationalLayer::new(3, 2)), Layer::Linear { outputs: 1, bias: true, init: Init::Linear }];
+    let layers = vec![
+        Layer::Rational(RationalLayer::new(3, 2)),
+        Layer::Linear(Linear { outputs: 1, bias: true, init: Init::Linear }),
+    ];
     let error = Spec { inputs: 2, layers }.outputs().unwrap_err().to_string();
     assert_eq!(
         error,
         "model: layers.0: a rational layer has poles; end the model in a projective head, which can predict ⊥, or make the layer safe"
     );
-    let safe =
-        vec![Layer::Rational(RationalLayer::safe(3, 2)), Layer::Linear { outputs: 1, bias: true, init: Init::Linear }];
+    let safe = vec![
+        Layer::Rational(RationalLayer::safe(3, 2)),
+        Layer::Linear(Linear { outputs: 1, bias: true, init: Init::Linear }),
+    ];
     assert_eq!(Spec { inputs: 2, layers: safe }.outputs().unwrap(), 1);
 }
 
@@ -261,7 +265,8 @@ fn property_14_a_layer_reads_its_policy_in_the_forward_pass() {
     let gradient = |own: Option<Policy>, policies: &Registry, scope: Option<Policy>| {
         // 4 / x, whose slope at 1 is -4.
         let layer = RationalLayer { policy: own, ..RationalLayer::new(0, 1) };
-        let layers = vec![Layer::Residual { layers: vec![Layer::Rational(layer)] }, Layer::Projective(Head::value(1))];
+        let layers =
+            vec![Layer::Residual(Residual { layers: vec![Layer::Rational(layer)] }), Layer::Projective(Head::value(1))];
         let spec = Spec { inputs: 1, layers };
         let x = column(&device, &[1.0]);
         let w = Var::leaf(Tensor::from_f32(&device, [3, 1], &[4.0, 0.0, 1.0]).unwrap());

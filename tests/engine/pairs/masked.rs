@@ -4,7 +4,8 @@ use meromorph::autograd::Var;
 use meromorph::loss::{Loss, PairLoss};
 use meromorph::model::Model;
 use meromorph::nn::{
-    Activation, Head, Init, Layer, Layout, Pass, Policy, RationalLayer, Registry, Spec, forward, learn,
+    Activation, ActivationLayer, Head, Init, Layer, Layout, Linear, MaskedNorm, MaskedSoftmax, Pass, Policy,
+    RationalLayer, Registry, Residual, Spec, forward, learn,
 };
 use meromorph::optim::{Optimizer, Schedule, ScheduleShape};
 use meromorph::tensor::Tensor;
@@ -16,7 +17,7 @@ use super::{near, numbers};
 use crate::devices::devices;
 
 fn norm(epsilon: f32) -> Layer {
-    Layer::MaskedNorm { epsilon, policy: None }
+    Layer::MaskedNorm(MaskedNorm { epsilon, policy: None })
 }
 
 /// 1 / x as a rational layer with fixed coefficients.
@@ -112,8 +113,8 @@ fn statistics_are_never_lost() {
 
 /// Poles, norm, a mix of columns, softmax and a head.
 fn mixed() -> (Spec, Vec<f32>) {
-    let linear = Layer::Linear { outputs: 3, bias: true, init: Init::Linear };
-    let softmax = Layer::MaskedSoftmax { policy: None };
+    let linear = Layer::Linear(Linear { outputs: 3, bias: true, init: Init::Linear });
+    let softmax = Layer::MaskedSoftmax(MaskedSoftmax { policy: None });
     let layers = vec![inverse(), norm(1e-5), linear, softmax, Layer::Projective(Head::value(3))];
     let spec = Spec { inputs: 2, layers };
     let weights = [1.0, 0.0, 0.0, 1.0, 1.0, 1.0];
@@ -166,7 +167,12 @@ fn a_column_without_statistics_is_bottom() {
 fn gradients_through_masked_layers_are_finite_for_any_bits() {
     let layers = |epsilon| {
         let rational = Layer::Rational(RationalLayer::new(3, 2));
-        vec![norm(epsilon), rational, Layer::MaskedSoftmax { policy: None }, Layer::Projective(Head::value(8))]
+        vec![
+            norm(epsilon),
+            rational,
+            Layer::MaskedSoftmax(MaskedSoftmax { policy: None }),
+            Layer::Projective(Head::value(8)),
+        ]
     };
     let mut state = 7_u32;
     let mut bits = || {
@@ -208,12 +214,12 @@ fn gradients_through_masked_layers_are_finite_for_any_bits() {
 
 /// A wave with a pole, in a model of every masked layer.
 fn waves() -> (Spec, TrainerConfig, Data) {
-    let linear = |outputs| Layer::Linear { outputs, bias: true, init: Init::Linear };
+    let linear = |outputs| Layer::Linear(Linear { outputs, bias: true, init: Init::Linear });
     let layers = vec![
         linear(12),
-        Layer::Activation { function: Activation::silu() },
+        Layer::Activation(ActivationLayer { function: Activation::silu() }),
         norm(1e-5),
-        Layer::Residual { layers: vec![linear(12), Layer::MaskedSoftmax { policy: None }] },
+        Layer::Residual(Residual { layers: vec![linear(12), Layer::MaskedSoftmax(MaskedSoftmax { policy: None })] }),
         linear(2),
         Layer::Projective(Head::linear(1)),
     ];
@@ -281,7 +287,7 @@ fn a_run_with_a_norm_resumes_bit_for_bit() {
 
 #[test]
 fn a_model_that_cannot_predict_bottom_predicts_infinity() {
-    let linear = Layer::Linear { outputs: 1, bias: true, init: Init::Linear };
+    let linear = Layer::Linear(Linear { outputs: 1, bias: true, init: Init::Linear });
     let spec = Spec { inputs: 1, layers: vec![norm(1e-5), linear] };
     let layout = Layout::of(&spec);
     let flat = flat(&layout, &[&[-3e38], &[1.0], &[1.0], &[1.0], &[0.5]]);
@@ -296,7 +302,7 @@ fn a_model_that_cannot_predict_bottom_predicts_infinity() {
 
 #[test]
 fn invalid_masked_layers_are_errors() {
-    let linear = Layer::Linear { outputs: 1, bias: true, init: Init::Linear };
+    let linear = Layer::Linear(Linear { outputs: 1, bias: true, init: Init::Linear });
     let said =
         |layer: Layer| Spec { inputs: 2, layers: vec![layer, linear.clone()] }.outputs().unwrap_err().to_string();
     assert_eq!(
@@ -308,8 +314,8 @@ fn invalid_masked_layers_are_errors() {
         "model: layers.0: a masked norm's epsilon: got -1, expected 0 or a positive normal number"
     );
     assert!(said(norm(1e-40)).ends_with("expected 0 or a positive normal number"), "a subnormal");
-    let inside = Layer::Residual { layers: vec![norm(0.0)] };
+    let inside = Layer::Residual(Residual { layers: vec![norm(0.0)] });
     assert!(said(inside).contains("is ⊥ in a column of variance 0"));
-    let fine = vec![norm(1e-5), Layer::MaskedSoftmax { policy: None }, linear.clone()];
+    let fine = vec![norm(1e-5), Layer::MaskedSoftmax(MaskedSoftmax { policy: None }), linear.clone()];
     assert_eq!(Spec { inputs: 2, layers: fine }.outputs().unwrap(), 1);
 }

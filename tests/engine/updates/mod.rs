@@ -5,7 +5,7 @@ mod flow;
 
 use crate::devices::devices;
 use crate::rows::rows;
-use meromorph::nn::{Activation, Layer, Layout, Spec};
+use meromorph::nn::{Activation, Layer, Layout, MaskedNorm, Spec};
 use meromorph::optim::{Optimizer, Schedule};
 use meromorph::train::{
     Checkpoint, Clip, Data, Flow, GradientConfig, ParameterGroup, StepKind, Stop, Trainer, TrainerConfig,
@@ -346,7 +346,7 @@ fn a_sharp_place_is_looked_for_along_the_gradient() -> Result<()> {
 #[test]
 fn running_statistics_are_not_updated_like_weights() -> Result<()> {
     let mut spec = spec();
-    spec.layers.insert(2, Layer::MaskedNorm { epsilon: 1e-5, policy: None });
+    spec.layers.insert(2, Layer::MaskedNorm(MaskedNorm { epsilon: 1e-5, policy: None }));
     let layout = Layout::of(&spec);
     let statistics = |mean_decay, decay: f32| -> Result<Vec<f32>> {
         // Weights that stay as they are give the same statistics.

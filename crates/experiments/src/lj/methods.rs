@@ -11,7 +11,7 @@ use crate::terms::{GAMMA, columns, decoded, mse, polynomial, renormalise, row, w
 use meromorph::autograd::Var;
 use meromorph::loss::pairs::{self, Pairs};
 use meromorph::model::Batch;
-use meromorph::nn::{Activation, Init, Layer, Spec};
+use meromorph::nn::{Activation, Init, Layer, Linear, Spec};
 use meromorph::ops;
 use meromorph::program::expr;
 
@@ -81,7 +81,10 @@ fn perceptron() -> Net {
 /// Σ_k h_k exp(-(r - c_k)² / (2Δ²)) + b, centres c_k evenly Δ apart over the training distances.
 fn radial() -> Net {
     Net {
-        body: Spec { inputs: CENTRES, layers: vec![Layer::Linear { outputs: 1, bias: true, init: Init::Linear }] },
+        body: Spec {
+            inputs: CENTRES,
+            layers: vec![Layer::Linear(Linear { outputs: 1, bias: true, init: Init::Linear })],
+        },
         extras: Vec::new(),
         head: Box::new(|parts, x| {
             let [low, high, _] = DISTANCES.map(|r| (r / DISTANCES[1]) as f32);
@@ -105,7 +108,10 @@ fn siren() -> Net {
         |rows: usize, columns: usize, bound: f64| Extra { shape: [rows, columns].into(), start: Start::Uniform(bound) };
     Net {
         // The sines are the head; the perceptron only scales u.
-        body: Spec { inputs: 1, layers: vec![Layer::Linear { outputs: width, bias: true, init: Init::Linear }] },
+        body: Spec {
+            inputs: 1,
+            layers: vec![Layer::Linear(Linear { outputs: width, bias: true, init: Init::Linear })],
+        },
         extras: vec![uniform(width, width, spread), uniform(1, width, spread), uniform(width, 1, spread / 30.0)],
         head: Box::new(|parts, x| {
             let first = ops::fused(&[&parts.body(&inverse(x))], |v| expr::sin(OMEGA * v[0]));

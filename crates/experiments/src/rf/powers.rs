@@ -6,7 +6,7 @@ use crate::net::{Extra, Net, Parts, Start};
 use crate::terms::{columns, mean, relative};
 use meromorph::autograd::Var;
 use meromorph::model::Batch;
-use meromorph::nn::{Activation, Init, Layer, Layout, Spec};
+use meromorph::nn::{Activation, Init, Layer, Layout, Linear, Spec};
 use meromorph::ops;
 use meromorph::program::expr;
 
@@ -33,7 +33,7 @@ pub(super) fn log_transfer() -> Net {
 /// Logarithms from a straight line: every coefficient is a product of powers of w0 and Q.
 pub(super) fn power_law() -> Net {
     Net {
-        body: Spec { inputs: 2, layers: vec![Layer::Linear { outputs: 3, bias: true, init: Init::Linear }] },
+        body: Spec { inputs: 2, layers: vec![Layer::Linear(Linear { outputs: 3, bias: true, init: Init::Linear })] },
         extras: Vec::new(),
         head: Box::new(|parts: &Parts<'_>, x| response(&parts.body(&columns(x, 1, 2)), x, STEEPER)),
         loss: Box::new(loss),

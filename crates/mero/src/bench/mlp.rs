@@ -10,9 +10,9 @@ use crate::show::labels::place;
 use crate::terminal::console::{say, say_json};
 use crate::{Answer, Failure};
 use meromorph::loss::{Loss, PairLoss, Target};
-use meromorph::nn::{Layer, Spec};
+use meromorph::nn::{Layer, LayerNorm, Residual, Spec};
 use meromorph::report::{facts, figure, scaled_count};
-use meromorph::run::{Norm, TrainOptions};
+use meromorph::run::TrainOptions;
 use meromorph::train::{Data, Examples, Trainer, TrainerConfig};
 
 #[derive(clap::Args)]
@@ -101,7 +101,8 @@ fn deep(options: &TrainOptions, blocks: usize) -> Answer<Spec> {
     let plain = TrainOptions { hidden: Some(vec![width]), ..options.clone() }.spec(5, 1);
     let [first, activation, last] = <[Layer; 3]>::try_from(plain.layers).expect("a perceptron with one hidden layer");
     let inner = TrainOptions { hidden: Some(vec![width]), ..options.clone() }.spec(width, 1).layers[0].clone();
-    let block = Layer::Residual { layers: vec![Norm::layer(Norm::Layer), inner, activation.clone()] };
+    let block =
+        Layer::Residual(Residual { layers: vec![LayerNorm { epsilon: 1e-5 }.into(), inner, activation.clone()] });
     let layers = [first, activation].into_iter().chain(std::iter::repeat_n(block, blocks)).chain([last]).collect();
     Ok(Spec { inputs: 5, layers })
 }

@@ -1,6 +1,6 @@
 //! A device, a model and its poles in a few words.
 
-use meromorph::nn::{Decoding, Head, HeadForm, Layer, Spec, Threshold};
+use meromorph::nn::{Decoding, Layer, Spec, Threshold};
 use meromorph::report::{counted, figure};
 use meromorph::run::Blend;
 use meromorph::table::Target;
@@ -15,23 +15,17 @@ pub(crate) fn shape_of(spec: &Spec) -> String {
     let mut widths = vec![spec.inputs.to_string()];
     let mut between = Vec::new();
     for layer in &spec.layers {
+        let kind = layer.as_kind();
         let word = match layer {
-            Layer::Linear { outputs, .. } => {
-                widths.push(outputs.to_string());
+            Layer::Linear(linear) => {
+                widths.push(linear.outputs.to_string());
                 continue;
             }
-            Layer::Activation { function } => format!("{function:?}").to_lowercase(),
-            Layer::Dropout { rate } => format!("dropout {rate}"),
-            Layer::LayerNorm { .. } => "layer norm".into(),
-            Layer::Residual { .. } => "residual".into(),
-            Layer::Rational(layer) => format!("rational {}/{}", layer.numerator, layer.denominator),
-            Layer::MaskedNorm { .. } => "masked norm".into(),
-            Layer::MaskedSoftmax { .. } => "masked softmax".into(),
             Layer::Function(graph) => {
                 widths.push(graph.columns.to_string());
-                format!("a function of {}", counted(graph.nodes.len(), "op"))
+                kind.text()
             }
-            Layer::Projective(head) => head_of(head),
+            _ => kind.text(),
         };
         if !between.contains(&word) {
             between.push(word);
@@ -45,16 +39,6 @@ pub(crate) fn blended(blend: Blend) -> String {
     let sharp =
         if blend.sharpness == 1.0 { String::new() } else { format!("; logits times {}", figure(blend.sharpness)) };
     format!("{:.0} % of a linear model, chosen on the validation rows{sharp}", 100.0 * blend.linear)
-}
-
-/// `rational 3/2 head`.
-fn head_of(head: &Head) -> String {
-    match head.form {
-        HeadForm::Linear => "projective head".into(),
-        HeadForm::Value => "values".into(),
-        HeadForm::Rational { numerator, denominator, .. } => format!("rational {numerator}/{denominator} head"),
-        HeadForm::Angular { .. } => "angular head".into(),
-    }
 }
 
 /// Where a model with poles returns no value, in units of the target if the threshold determines that.

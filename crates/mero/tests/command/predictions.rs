@@ -7,7 +7,7 @@ use meromorph::autograd::Var;
 use meromorph::judge::Metrics;
 use meromorph::loss::{Loss, PairLoss};
 use meromorph::model::{Factor, Model};
-use meromorph::nn::{Activation, Decoding, Head, Layer, Layout, RationalLayer, Spec, Threshold};
+use meromorph::nn::{Activation, Decoding, Dropout, Head, Layer, Layout, RationalLayer, Spec, Threshold};
 use meromorph::scm::strict::strict;
 use meromorph::table::{Feature, NumberFeature, Preparation, Target};
 use meromorph::tensor::Tensor;
@@ -59,7 +59,7 @@ fn rows_past_the_first_65536_are_in_order_for_several_outputs() -> Result<()> {
     let linear: Linear<'_> = (&[512.0, 1.0, 1.0, -1.0, 0.0, 2.0], &[0.0, 0.0, 3.0]);
     let fused = model(2, linear, [], Loss::mse());
     // Dropout does not change predictions, but the fused kernels do not support it.
-    let recorded = model(2, linear, [Layer::Dropout { rate: 0.5 }], Loss::mse());
+    let recorded = model(2, linear, [Layer::Dropout(Dropout { rate: 0.5 })], Loss::mse());
     for device in devices(&[1, 2]) {
         for (name, model) in [("fused", &fused), ("recorded", &recorded)] {
             let got = block_on(model.outputs(&device, &numbered()))?;

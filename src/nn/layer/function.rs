@@ -1,0 +1,52 @@
+//! A function as a layer: a graph of ops.
+
+use std::sync::Arc;
+
+use crate::autograd::Var;
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::nn::activation::Activation;
+use crate::nn::kind::{LayerKind, NewParameter, wrong};
+use crate::nn::pass::Forward;
+use crate::program::Curve;
+
+/// The function of a name or a formula, as ops of a graph name it.
+pub(crate) fn curve_of(text: &str) -> Result<Arc<Curve>> {
+    Activation::parse(text).map(|function| function.curve().clone())
+}
+
+impl LayerKind for Graph {
+    fn kind(&self) -> &'static str {
+        "function"
+    }
+
+    fn text(&self) -> String {
+        format!("a function of {} op{}", self.nodes.len(), if self.nodes.len() == 1 { "" } else { "s" })
+    }
+
+    fn check(&self, width: usize, path: &str) -> Result<()> {
+        if self.inputs != width {
+            return Err(wrong(path, &format!("a function of {} inputs: got {width} values", self.inputs)));
+        }
+        Self::check(self, curve_of).map_err(|error| wrong(path, &error.to_string()))
+    }
+
+    fn width(&self, _width: usize) -> usize {
+        self.columns
+    }
+
+    fn parameters(&self, _width: usize) -> Vec<NewParameter> {
+        let own = self.parameters.iter();
+        own.map(|own| NewParameter::new(&own.name, own.shape.clone(), own.init, (1, 1))).collect()
+    }
+
+    fn forward(&self, pass: &mut Forward<'_>, x: Var, path: &str, _activation: Option<&Activation>) -> Var {
+        pass.mask = pass.rows();
+        let parameters: Vec<Var> = self.parameters.iter().map(|_| pass.next()).collect();
+        self.record(&parameters, &x, curve_of).unwrap_or_else(|error| panic!("model: {path}: {error}"))
+    }
+
+    fn format(&self) -> u32 {
+        3
+    }
+}
