@@ -14,11 +14,9 @@ pub use crate::scm::policy::{Policy, Registry};
 pub use activation::Activation;
 pub(crate) use forward::traced;
 pub use forward::{bottoms, forward, layer_outputs, learn};
-pub use head::{Basis, Decoding, Denominators, Head, HeadForm, PairNormalization, Threshold};
+pub use head::{Basis, Decoding, Denominators, HeadForm, PairNormalization, Threshold};
 pub(crate) use layer::curve_of;
-pub use layer::{
-    ActivationLayer, Dropout, Layer, LayerNorm, Linear, MaskedNorm, MaskedSoftmax, NORMS, Norm, RationalLayer, Residual,
-};
+pub use layer::*;
 pub use layout::{Layout, Parameter, initialise};
 pub use pass::{Forward, Pass, RunningStats};
 pub use spec::Spec;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::autograd::Var;
 use crate::error::Result;
-use crate::graph::Graph;
+pub use crate::graph::Graph;
 use crate::nn::activation::Activation;
 use crate::nn::kind::{LayerKind, NewParameter, wrong};
 use crate::nn::pass::Forward;

@@ -1,33 +1,16 @@
-//! The layers, one file each. To add one: a file with a record of its options that implements `LayerKind`, and its word here.
+//! The layers, one file each. To add one: a file with a record of its options that implements `LayerKind`, and its word in the list here, with `name`
+//! behind it if it is a norm that an option can name (`NamedNorm`).
 
-mod activation;
-mod dropout;
-mod function;
-mod layer_norm;
-mod linear;
-mod masked_norm;
-mod masked_softmax;
-mod projective;
-mod rational;
-mod residual;
-
-pub use activation::ActivationLayer;
-pub use dropout::Dropout;
 pub(crate) use function::curve_of;
-pub use layer_norm::LayerNorm;
-pub use linear::Linear;
-pub use masked_norm::MaskedNorm;
-pub use masked_softmax::MaskedSoftmax;
-pub use rational::RationalLayer;
-pub use residual::Residual;
 
-use super::head::Head;
 use super::kind::{LayerKind, NamedNorm};
-use crate::graph::Graph;
 use crate::record;
 
 macro_rules! layers {
-    ($($(#[$doc:meta])* $name:ident($record:ident) $($norm:ident)?;)+) => {
+    ($($(#[$doc:meta])* $name:ident($file:ident::$record:ident) $($norm:ident)?;)+) => {
+        $(mod $file;
+        pub use $file::$record;)+
+
         /// One layer.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
@@ -63,25 +46,25 @@ macro_rules! layers {
 
 layers! {
     /// y = W x + b.
-    Linear(Linear);
+    Linear(linear::Linear);
     /// A pointwise function.
-    Activation(ActivationLayer);
+    Activation(activation::ActivationLayer);
     /// (x - mean) / √(variance + epsilon) per row, times gain, plus bias.
-    LayerNorm(LayerNorm) name;
+    LayerNorm(layer_norm::LayerNorm) name;
     /// In training, sets a random share of the values to zero and scales the rest by 1 / (1 - rate).
-    Dropout(Dropout);
+    Dropout(dropout::Dropout);
     /// x + layers(x).
-    Residual(Residual);
+    Residual(residual::Residual);
     /// A learnt rational function of each value.
-    Rational(RationalLayer);
+    Rational(rational::RationalLayer);
     /// (x - mean) / √(variance + epsilon) of each column, ignoring ⊥.
-    MaskedNorm(MaskedNorm) name;
+    MaskedNorm(masked_norm::MaskedNorm) name;
     /// e^x / Σ e^x of each row, with ⊥.
-    MaskedSoftmax(MaskedSoftmax);
+    MaskedSoftmax(masked_softmax::MaskedSoftmax);
     /// A function of the values, as a graph of ops with parameters of its own.
-    Function(Graph);
+    Function(function::Graph);
     /// A numerator and a denominator per output; only as the last layer.
-    Projective(Head);
+    Projective(projective::Head);
 }
 
 impl Layer {
