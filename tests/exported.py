@@ -42,6 +42,7 @@ CASES = [
     ("dropout", "smooth", "--dropout 0.2"),
     ("batch norm", "smooth", "--norm batch"),
     ("layer norm", "smooth", "--norm layer"),
+    ("group norm", "smooth", "--norm group"),
     ("wide", "smooth", "--hidden 200"),
     ("classes", "colour", ""),
     ("dates and mean targets", "smooth", "--features a,b,day,code"),

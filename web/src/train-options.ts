@@ -38,7 +38,7 @@ export interface EngineOptions {
   /** Function between layers: a name, or a formula of x such as "x*tanh(softplus(x))". Default: silu. */
   activation?: "identity" | "relu" | "leaky_relu" | "elu" | "gelu" | "mish" | "sigmoid" | "silu" | "softplus" | "tanh" | "rational" | "rational-poles" | (string & {});
   /** Normalise the values between layers to mean 0 and variance 1. Default: none. */
-  norm?: "batch" | "layer";
+  norm?: "layer" | "group" | "batch";
   /** Share of the hidden values set to zero while training. Number in [0, 1). Default: 0. */
   dropout?: number;
   /** How the last hidden layer becomes the prediction; all but linear can have poles and report ⊥ (no value). Default: linear. */

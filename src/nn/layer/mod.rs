@@ -51,6 +51,8 @@ layers! {
     Activation(activation::ActivationLayer);
     /// (x - mean) / √(variance + epsilon) per row, times gain, plus bias.
     LayerNorm(layer_norm::LayerNorm) name;
+    /// (x - mean) / √(variance + epsilon) of each group of columns, times gain, plus bias.
+    GroupNorm(group_norm::GroupNorm) name;
     /// In training, sets a random share of the values to zero and scales the rest by 1 / (1 - rate).
     Dropout(dropout::Dropout);
     /// x + layers(x).
