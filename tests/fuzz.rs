@@ -118,7 +118,8 @@ fn subjects() -> Vec<Subject> {
     let parquet = parquet.map(|name| data(&format!("{name}.parquet"))).to_vec();
     let books = vec![data("openpyxl.xlsx"), data("xlsxwriter.xlsx")];
     let (model, checkpoint) = trained();
-    let function = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/function.safetensors")).expect("a file");
+    let function =
+        std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/function.safetensors")).expect("a file");
     let read_parts = |bytes: &[u8]| table(&with_parts(bytes));
     let on = |name, files, read| Subject { name, files, wrap: plain, read };
     vec![

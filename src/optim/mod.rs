@@ -18,7 +18,7 @@ use crate::program::constants::{Values, not_for};
 pub use factored::Adafactor;
 pub use method::{Method, Motion, State};
 pub use newton_schulz::NewtonSchulz;
-pub use schedule::{Moment, Schedule, ScheduleShape};
+pub use schedule::*;
 
 // To add one: add a file with its formula, and its name here.
 crate::built_ins! { OPTIMIZER: Method; adamw, adam, lion, sgd, rmsprop, adagrad, lamb, schedule_free, muon, adafactor }

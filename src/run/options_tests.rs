@@ -128,7 +128,7 @@ fn a_schedule_and_its_warm_up_are_set_together() {
     let number = |name: &str, value: f64| (TABLE.entry(name), Value::Number(value));
     let given = [number("warmup", 10.0), (TABLE.entry("schedule"), Value::Text("step".into())), number("epochs", 30.0)];
     TABLE.apply(&mut options, &given, Naming::Rust).unwrap();
-    let shape = ScheduleShape::Step { every: 10, factor: 0.1 };
+    let shape = ScheduleShape::Step(crate::optim::Step { every: 10, factor: 0.1 });
     assert_eq!(options.schedule, Some(Schedule { warmup_steps: 10, shape }));
 }
 
@@ -136,14 +136,14 @@ fn a_schedule_and_its_warm_up_are_set_together() {
 fn name_of(shape: ScheduleShape) -> &'static str {
     match shape {
         ScheduleShape::Constant => "constant",
-        ScheduleShape::Step { .. } => "step",
-        ScheduleShape::Cosine { .. } => "cosine",
-        ScheduleShape::Plateau { .. } => "plateau",
-        ScheduleShape::Exponential { .. } => "exponential",
-        ScheduleShape::Polynomial { .. } => "linear",
-        ScheduleShape::OneCycle { .. } => "one-cycle",
-        ScheduleShape::Restarts { .. } => "restarts",
-        ScheduleShape::Stable { .. } => "stable",
+        ScheduleShape::Step(_) => "step",
+        ScheduleShape::Cosine(_) => "cosine",
+        ScheduleShape::Plateau(_) => "plateau",
+        ScheduleShape::Exponential(_) => "exponential",
+        ScheduleShape::Polynomial(_) => "linear",
+        ScheduleShape::OneCycle(_) => "one-cycle",
+        ScheduleShape::Restarts(_) => "restarts",
+        ScheduleShape::Stable(_) => "stable",
     }
 }
 

@@ -53,7 +53,7 @@ impl Progress {
 
     /// Counts an epoch for a plateau schedule, which reduces the learning rate after some without improvement.
     pub(crate) fn notice_plateau(&mut self, shape: ScheduleShape, is_best: bool) {
-        let ScheduleShape::Plateau { patience, .. } = shape else { return };
+        let Some(patience) = shape.as_kind().patience() else { return };
         self.since_drop = if is_best { 0 } else { self.since_drop + 1 };
         if self.since_drop >= patience.max(1) {
             self.drops += 1;

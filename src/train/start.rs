@@ -19,7 +19,6 @@ use crate::device::{Buffer, Device};
 use crate::error::{Error, Result};
 use crate::math;
 use crate::model::Network;
-use crate::optim::ScheduleShape;
 
 impl Trainer {
     /// Sets up a run of a `Spec` or a [`Network`]: draws parameters from the seed, uploads the data, records the step. With a loss of counts the
@@ -170,7 +169,7 @@ impl Trainer {
     ///
     /// Errors after the first epoch, and if the configuration has a patience or anything else that needs an evaluation.
     pub fn keep_last_epoch(&mut self) -> Result<()> {
-        let is_plateau = matches!(self.settings.schedule.shape, ScheduleShape::Plateau { .. });
+        let is_plateau = self.settings.schedule.shape.as_kind().patience().is_some();
         if self.settings.patience > 0 || is_plateau {
             let got = if is_plateau { "a plateau schedule" } else { "a patience" };
             return Err(Error::new(format!("keep_last_epoch: got {got}, which needs an evaluation of each epoch")));

@@ -5,7 +5,7 @@ use crate::devices::devices;
 use meromorph::loss::{Loss, PairLoss};
 use meromorph::model::Model;
 use meromorph::nn::{Activation, Decoding, Head, Spec};
-use meromorph::optim::{Optimizer, Schedule, ScheduleShape};
+use meromorph::optim::{Optimizer, Plateau, Schedule, ScheduleShape, Step};
 use meromorph::train::{
     Checkpoint, CoverageGoal, Data, Event, Examples, Flow, Outcome, StepKind, Stop, Trainer, TrainerConfig,
 };
@@ -17,7 +17,7 @@ fn sgd(momentum: f32, weight_decay: f32) -> Optimizer {
 }
 
 fn plateau(patience: usize) -> Schedule {
-    Schedule { warmup_steps: 0, shape: ScheduleShape::Plateau { patience, factor: 0.5 } }
+    Schedule { warmup_steps: 0, shape: ScheduleShape::Plateau(Plateau { patience, factor: 0.5 }) }
 }
 
 /// One training row (`x`, `y`), repeated `times` times, and one validation row.
@@ -236,7 +236,7 @@ fn an_improvement_of_at_most_min_delta_does_not_count() -> Result<()> {
 #[test]
 fn an_epoch_reports_the_rate_of_its_last_update() -> Result<()> {
     let (spec, parameters) = line(0.0, 0.0);
-    let schedule = Schedule { warmup_steps: 8, shape: ScheduleShape::Step { every: 1, factor: 0.5 } };
+    let schedule = Schedule { warmup_steps: 8, shape: ScheduleShape::Step(Step { every: 1, factor: 0.5 }) };
     for (accumulate, wanted) in
         [(1, [3.0 / 8.0, 6.0 / 8.0 / 2.0, 1.0 / 4.0]), (2, [2.0 / 8.0, 4.0 / 8.0 / 2.0, 6.0 / 8.0 / 4.0])]
     {
@@ -303,7 +303,7 @@ fn optimizers() -> [(&'static str, Optimizer, Textbook); 3] {
 #[test]
 fn every_optimiser_takes_rate_and_decay_from_the_schedule() -> Result<()> {
     // Four updates per epoch: warm-up over six, and half the rate in the second epoch.
-    let schedule = Schedule { warmup_steps: 6, shape: ScheduleShape::Step { every: 1, factor: 0.5 } };
+    let schedule = Schedule { warmup_steps: 6, shape: ScheduleShape::Step(Step { every: 1, factor: 0.5 }) };
     let rates = [1.0, 2.0, 3.0, 4.0, 2.5, 3.0, 3.0, 3.0].map(|sixths| 0.25 * sixths / 6.0);
     // The row (1, 0) pulls w = b with 2 (w + b) = 4 w; the row (0, 0) lets w only decay, and b is 0.
     let pulls: [(f32, [f32; 2], Gradient<'_>); 2] = [(0.75, [1.0, 0.0], &|w| 4.0 * w), (0.0, [0.0, 0.0], &|_| 0.0)];

@@ -4,7 +4,7 @@ use crate::devices::devices;
 use crate::noise::noise;
 use meromorph::loss::Loss;
 use meromorph::nn::{Activation, ActivationLayer, Dropout, Init, Layer, LayerNorm, Linear, Residual, Spec};
-use meromorph::optim::{Optimizer, Schedule, ScheduleShape};
+use meromorph::optim::{Optimizer, Plateau, Schedule, ScheduleShape};
 use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, StepKind, Stop, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 use pollster::block_on;
@@ -182,7 +182,8 @@ fn residual_blocks_layer_norm_and_dropout_train_the_same_everywhere() {
 #[test]
 fn a_run_cut_anywhere_resumes_bit_for_bit() -> Result<()> {
     for (device, spec) in [(Device::cpu(2), Spec::mlp(5, &[24], 1, Activation::tanh())), (Device::cpu(1), rich())] {
-        let schedule = Schedule { warmup_steps: 5, shape: ScheduleShape::Plateau { patience: 1, factor: 0.5 } };
+        let schedule =
+            Schedule { warmup_steps: 5, shape: ScheduleShape::Plateau(Plateau { patience: 1, factor: 0.5 }) };
         let settings = TrainerConfig { epochs: 6, schedule, lr: 0.05, ..settings() };
         let data = regression(300);
         let mut whole = Trainer::new(&device, spec.clone(), settings.clone(), data.clone())?;

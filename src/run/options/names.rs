@@ -1,10 +1,10 @@
 //! Names that options accept, each with one line about it.
 
 use crate::error::{Result, unknown_name};
+use crate::loss;
 use crate::nn::{NORMS, activation};
-use crate::optim::{self, Schedule, ScheduleShape};
+use crate::optim::{self, SHAPES, ScheduleShape};
 use crate::train::Term;
-use crate::{host, loss};
 
 pub(crate) fn tasks() -> Vec<(&'static str, &'static str)> {
     vec![("regression", "A number"), ("classification", "One of several classes")]
@@ -47,41 +47,18 @@ pub(crate) fn class_weights() -> Vec<(&'static str, &'static str)> {
     vec![("balanced", "Rows / (classes · rows of the class)")]
 }
 
-/// A schedule: its name, its description in one line, and its shape in a run of so many epochs.
-type NamedShape = (&'static str, &'static str, fn(usize) -> ScheduleShape);
-
-const SCHEDULES: [NamedShape; 9] = [
-    ("constant", "No change", |_| ScheduleShape::Constant),
-    ("cosine", "Half a cosine down to zero", |_| Schedule::COSINE.shape),
-    ("step", "A tenth after each third of the epochs", |epochs| ScheduleShape::Step {
-        every: epochs.div_ceil(3),
-        factor: 0.1,
-    }),
-    ("plateau", "Half after 5 epochs without improvement", |_| ScheduleShape::Plateau { patience: 5, factor: 0.5 }),
-    ("exponential", "The same share less after each epoch, down to a hundredth", |epochs| ScheduleShape::Exponential {
-        factor: host::pow(0.01, 1.0 / epochs as f64),
-    }),
-    ("linear", "A straight line down to zero", |_| ScheduleShape::Polynomial { power: 1.0, floor: 0.0 }),
-    ("one-cycle", "Up from a 25th over three tenths of the updates, then down to nearly zero", |_| {
-        ScheduleShape::OneCycle { rise: 0.3, first: 0.04, last: 4e-6 }
-    }),
-    ("restarts", "Cosines down to zero over a seventh, two sevenths and four sevenths of the epochs", |epochs| {
-        ScheduleShape::Restarts { period: epochs.div_ceil(7), growth: 2.0, floor: 0.0 }
-    }),
-    ("stable", "No change, but down to zero over the last fifth of the updates", |_| ScheduleShape::Stable {
-        decay: 0.2,
-    }),
-];
-
 pub(crate) fn schedules() -> Vec<(&'static str, &'static str)> {
-    SCHEDULES.map(|(name, doc, _)| (name, doc)).into()
+    SHAPES.iter().map(|(name, doc, _)| (*name, *doc)).collect()
 }
 
 /// The shape of a schedule by its name, in a run of so many epochs.
 pub(crate) fn schedule(name: &str, epochs: usize) -> Result<ScheduleShape> {
-    match SCHEDULES.iter().find(|(known, _, _)| *known == name) {
+    match SHAPES.iter().find(|(known, _, _)| *known == name) {
         Some((_, _, shape)) => Ok(shape(epochs)),
-        None => Err(unknown_name("schedule", name, &SCHEDULES.map(|(name, _, _)| name), "")),
+        None => {
+            let names: Vec<&str> = SHAPES.iter().map(|(name, _, _)| *name).collect();
+            Err(unknown_name("schedule", name, &names, ""))
+        }
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn epoch_words(
 mod tests {
     use super::*;
     use crate::json::Record;
-    use crate::optim::{Optimizer, Schedule, ScheduleShape};
+    use crate::optim::{Optimizer, Schedule, ScheduleShape, Step};
     use crate::train::EpochReport;
     use crate::train::groups::Rates;
 
@@ -60,7 +60,7 @@ mod tests {
 
     /// The table rows of three steps of the second epoch under a warm-up over five updates to a base rate of 0.1 and a half of it.
     fn table(optimizer: Optimizer, accumulate: usize) -> Vec<[f32; ROW_WORDS]> {
-        let schedule = Schedule { warmup_steps: 5, shape: ScheduleShape::Step { every: 1, factor: 0.5 } };
+        let schedule = Schedule { warmup_steps: 5, shape: ScheduleShape::Step(Step { every: 1, factor: 0.5 }) };
         let settings =
             TrainerConfig { optimizer, schedule, accumulate, lr: 0.1, epochs: 2, ..TrainerConfig::default() };
         let groups =

@@ -10,7 +10,7 @@ use super::description::Size;
 use super::subject::{EpochScore, Notation, Subject};
 use super::training::adam;
 use data::{features, sizes};
-use meromorph::optim::{Schedule, ScheduleShape};
+use meromorph::optim::{Cosine, Schedule, ScheduleShape};
 use meromorph::train::TrainerConfig;
 
 pub use data::{DISTANCES, Data, EDGES, bucket, draw, potential, slope};
@@ -21,7 +21,7 @@ fn config(mode: Size) -> TrainerConfig {
         Size::Smoke => 60,
         Size::Paper => 100,
     };
-    let schedule = Schedule { warmup_steps: 0, shape: ScheduleShape::Cosine { floor: 0.01 } };
+    let schedule = Schedule { warmup_steps: 0, shape: ScheduleShape::Cosine(Cosine { floor: 0.01 }) };
     adam(epochs, 256, 2e-3, schedule)
 }
 

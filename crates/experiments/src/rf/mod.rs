@@ -10,7 +10,7 @@ use super::description::Size;
 use super::subject::{EpochScore, Notation, Subject};
 use super::training::adam;
 use data::{Sizes, features, sizes};
-use meromorph::optim::{Schedule, ScheduleShape};
+use meromorph::optim::{Cosine, Schedule, ScheduleShape};
 use meromorph::train::TrainerConfig;
 
 pub use data::{Data, Filter, QUALITIES, draw, peak, peak_grid, response};
@@ -22,7 +22,7 @@ fn config(mode: Size) -> TrainerConfig {
         Size::Paper => (20, 1024),
     };
     // From lr down to 1e-7 over the epochs.
-    let schedule = Schedule { warmup_steps: 0, shape: ScheduleShape::Cosine { floor: 5e-5 } };
+    let schedule = Schedule { warmup_steps: 0, shape: ScheduleShape::Cosine(Cosine { floor: 5e-5 }) };
     adam(epochs, batch, 2e-3, schedule)
 }
 

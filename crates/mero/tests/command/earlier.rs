@@ -29,7 +29,7 @@ fn stable(printed: &str) -> Value {
     Value::Object(report)
 }
 
-/// Whether a report has everything that an earlier one had; fields may have been added.
+/// Whether a report has everything that an earlier one had; fields and lines may have been added.
 fn keeps(new: &Value, old: &Value) -> bool {
     match (new, old) {
         (Value::Object(new), Value::Object(old)) => {
@@ -37,6 +37,10 @@ fn keeps(new: &Value, old: &Value) -> bool {
         }
         (Value::Array(new), Value::Array(old)) => {
             new.len() == old.len() && new.iter().zip(old).all(|(new, old)| keeps(new, old))
+        }
+        (Value::String(new), Value::String(old)) => {
+            let mut lines = new.lines();
+            old.lines().all(|old| lines.any(|new| new == old))
         }
         _ => new == old,
     }
