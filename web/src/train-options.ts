@@ -74,7 +74,7 @@ export interface EngineOptions {
   /** Momentum of sgd, rmsprop and muon. Number in [0, 1). Default: 0.9; 0 for rmsprop, 0.95 for muon. */
   momentum?: number;
   /** How the learning rate changes. Default: cosine. */
-  schedule?: "constant" | "cosine" | "step" | "plateau" | "exponential" | "linear" | "one-cycle" | "restarts" | "stable";
+  schedule?: "constant" | "cosine" | "step" | "plateau" | "exponential" | "linear" | "one-cycle" | "restarts" | "inverse-root" | "stable";
   /** Updates over which the learning rate rises. Whole number ≥ 0. Default: 0. */
   warmup?: number;
   /** How a training step runs. Default: fused where the model allows it. */

@@ -74,6 +74,8 @@ shapes! {
     OneCycle(one_cycle);
     /// Cosines again and again.
     Restarts(restarts);
+    /// One over the root of the epochs.
+    InverseRoot(inverse_root);
     /// 1, and down at the end.
     Stable(stable);
 }
