@@ -54,7 +54,7 @@ test("Node predicts with a function of ops", async () => {
 
 test("a package predicts with a function of ops", async () => {
   const folder = mkdtempSync(join(tmpdir(), "meromorph-function-"));
-  run("export", join(data, "function.safetensors"), "--npm", join(folder, "package"), "--name", "function-of-ops");
+  run("export", join(data, "function.safetensors"), "--npm", join(folder, "package"), "--name", "function-of-ops", "--web", join(web, "dist"));
   const { predict } = await import(pathToFileURL(join(folder, "package", "node.js")));
   const rows = text.trimEnd().split("\n").slice(1).map((line) => line.split(",").map(Number)).map(([a, b, c]) => ({ a, b, c }));
   agree((await predict(rows)).map(({ value }) => value), "package", true);
