@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 pub use constant::{Constant, Values};
 pub use init::Init;
+pub use perceptron::Perceptron;
 pub use size::Size;
 pub use trace::{Function, Tracing, trace};
 
@@ -26,8 +27,9 @@ use crate::record;
 use crate::tensor::{DType, Form};
 use size::resolved;
 
-/// Rows for which a graph is checked. Shapes are polynomials of at most fourth degree in the number of rows: what holds for these holds for all.
-const CHECKED_ROWS: [usize; 6] = [1, 2, 3, 4, 5, 64];
+/// Rows for which a graph is checked. A size is k · rows + c with k ≥ 0, and a number of elements a polynomial of at most fourth degree: what is equal
+/// for five numbers of rows is equal for all. The last one is how many are predicted at a time.
+const CHECKED_ROWS: [usize; 6] = [1, 2, 3, 4, 5, 2048];
 /// Most nodes of a graph.
 const MOST_NODES: usize = 1 << 16;
 
@@ -96,6 +98,9 @@ impl Graph {
         for (at, parameter) in self.parameters.iter().enumerate() {
             let name = &parameter.name;
             Form::checked(&parameter.shape).map_err(|error| error.within(&format!("parameter \"{name}\"")))?;
+            if matches!(parameter.init, Init::Identity { channels: 0, .. }) {
+                return Err(Error::new(format!("parameter \"{name}\": got an initialisation of 0 channels")));
+            }
             if self.parameters[..at].iter().any(|other| other.name == *name) {
                 return Err(Error::new(format!("got two parameters \"{name}\", expected different names")));
             }

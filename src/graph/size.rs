@@ -25,7 +25,7 @@ impl Size {
         let [rows, sizes] = [rows, sizes].map(|pair| pair.map(|value| value as i64));
         let (step, change) = (rows[1] - rows[0], sizes[1] - sizes[0]);
         let each = change / step;
-        (each * step == change).then_some(Self { each, plus: sizes[0] - each * rows[0] })
+        (each * step == change && each >= 0).then_some(Self { each, plus: sizes[0] - each * rows[0] })
     }
 
     /// Its value for so many rows. Errors if it is negative or too large.
@@ -43,8 +43,8 @@ impl Size {
         let [mut each, mut plus] = [0.0_f64; 2];
         read_fields(json, &mut [("rows", &mut each, false), ("plus", &mut plus, true)])?;
         let whole = |value: f64| value.fract() == 0.0 && value.abs() < 1e9;
-        if !(whole(each) && whole(plus)) {
-            return Err(json.unlike("a size"));
+        if !(whole(each) && whole(plus) && each >= 0.0) {
+            return Err(json.unlike("a size, {\"rows\": k, \"plus\": c} with whole numbers and k of at least 0"));
         }
         Ok(Self { each: each as i64, plus: plus as i64 })
     }

@@ -12,7 +12,7 @@ use crate::program::Curve;
 const ROWS: [usize; 2] = [7, 11];
 
 impl Graph {
-    /// A line per node: the name of its value, its op, its shape. The last line is the output.
+    /// A line per node: the name of its value, its op, its shape. The output is the last line, unless it is another value.
     pub fn lines(&self) -> Result<Vec<String>> {
         let [few, many] = [self.forms(ROWS[0], any_function)?, self.forms(ROWS[1], any_function)?];
         let names = self.names();

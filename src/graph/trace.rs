@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::constant::Constant;
 use super::size::joined;
 use super::{Graph, GraphParameter, Node, Size};
-use crate::autograd::{self, Op, Traced, Var};
+use crate::autograd::{self, Detach, Op, Traced, Var};
 use crate::device::{Device, Passes};
 use crate::error::{Error, Result};
 use crate::json::Json;
@@ -203,12 +203,12 @@ impl Pass {
         leaves.iter().enumerate().for_each(|(at, leaf)| found.add(leaf, Source::Parameter(at)));
         let mut nodes = Vec::new();
         for Traced { op, inputs, output } in ops {
-            let inputs = inputs.iter().map(|input| found.source(input)).collect();
+            let inputs = inputs.iter().map(|input| found.source(input, &mut nodes)).collect();
             found.add(&output, Source::Node(nodes.len()));
             nodes.push(Made { op, inputs });
         }
         let columns = output.shape().sizes().last().copied().unwrap_or_default();
-        let output = found.source(output);
+        let output = found.source(output, &mut nodes);
         Self { nodes, constants: found.constants, output, columns }.pruned()
     }
 
@@ -263,8 +263,9 @@ impl Found {
         self.by_place.push((value.value().clone(), source));
     }
 
-    /// Where a value comes from; one that is not known is a constant.
-    fn source(&mut self, value: &Var) -> Source {
+    /// Where a value comes from; one that is not known is a constant. The tensor of a tracked value as a value of its own has no gradient, and so is
+    /// detached here.
+    fn source(&mut self, value: &Var, nodes: &mut Vec<Made>) -> Source {
         if let Some(source) = value.id().and_then(|id| self.by_id.get(&id)) {
             return *source;
         }
@@ -273,10 +274,15 @@ impl Found {
             let (a, b) = (tensor.view(), other.view());
             a.buffer.is(&b.buffer) && a.offset == b.offset && tensor.form() == other.form()
         };
-        if let Some((_, source)) = self.by_place.iter().rev().find(is_there) {
-            return *source;
-        }
-        let source = Source::Constant(self.constants.len());
+        let source = match self.by_place.iter().rev().find(is_there) {
+            Some((_, Source::Constant(at))) => return Source::Constant(*at),
+            Some((_, source)) if tensor.dtype() != DType::F32 => return *source,
+            Some((_, source)) => {
+                nodes.push(Made { op: Rc::new(Detach), inputs: vec![*source] });
+                return Source::Node(nodes.len() - 1);
+            }
+            None => Source::Constant(self.constants.len()),
+        };
         self.constants.push(tensor.clone());
         self.by_place.push((tensor.clone(), source));
         source

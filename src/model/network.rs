@@ -91,7 +91,9 @@ impl Network {
             Definition::Spec(spec) => Ok(spec.clone()),
             Definition::Function { inputs, .. } => {
                 let graph = self.trace(device)?.graph().await?;
-                Ok(Spec { inputs: *inputs, layers: vec![Layer::Function(graph)] })
+                let spec = Spec { inputs: *inputs, layers: vec![Layer::Function(graph)] };
+                spec.outputs().map_err(|error| error.within("save"))?;
+                Ok(spec)
             }
         }
     }

@@ -5,6 +5,8 @@ use super::head::Head;
 use super::kind::{LayerKind, width_after, wrong};
 use super::layer::{ActivationLayer, Layer, Linear, Residual, kinds};
 use crate::error::{Error, Result};
+use crate::graph::Perceptron;
+use crate::json::Record;
 use crate::record;
 
 /// A model: inputs and layers in order.
@@ -89,8 +91,10 @@ impl Spec {
     pub fn as_mlp(&self) -> Option<(Vec<usize>, Activation)> {
         let layers = self.body();
         if let [Layer::Function(graph)] = layers {
-            let (widths, function) = graph.as_perceptron()?;
-            return Some((widths, function.map_or(Some(Activation::identity()), |text| Activation::parse(text).ok())?));
+            let Perceptron { outputs: widths, function } = graph.as_perceptron()?;
+            let Some((text, program)) = function else { return Some((widths, Activation::identity())) };
+            let function = Activation::parse(text).ok().filter(|own| own.curve().value.to_json() == *program)?;
+            return Some((widths, function));
         }
         let mut widths = Vec::new();
         let mut function = None;

@@ -17,13 +17,16 @@ pub(super) static CAST: OpRecord = OpRecord {
     inputs: (1, 1),
     read: |attributes, _| Ok(Rc::new(Cast(to(attributes)?))),
     onnx: |attributes, graph, inputs, _| {
+        // Saturated, as the kernel does; of an index beyond 32 bits only that it is far outside matters.
+        let mut within = |x: &String, least: f32, most: f32| {
+            let [least, most] = [least, most].map(|limit| graph.number(limit));
+            let above = graph.op("Max", &[x, &least]);
+            graph.op("Min", &[&above, &most])
+        };
         let (value, code) = match to(attributes)? {
             DType::F32 => (inputs[0].clone(), element::FLOAT),
-            DType::F16 => (inputs[0].clone(), element::HALF),
-            DType::U32 => {
-                let zero = graph.number(0.0);
-                (graph.op("Max", &[&inputs[0], &zero]), element::INT)
-            }
+            DType::F16 => (within(&inputs[0], -65504.0, 65504.0), element::HALF),
+            DType::U32 => (within(&inputs[0], 0.0, 4_294_967_040.0), element::INT),
         };
         Ok(graph.node("Cast", &[&value], &[Setting::Int("to", code)]))
     },

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::record::{OpRecord, attribute, passed};
+use super::record::{OpRecord, attribute, finite, passed};
 use super::{constant, mul};
 use crate::autograd::{Backward, Detach, Op, Var, apply};
 use crate::error::{Error, Result};
@@ -171,7 +171,7 @@ impl Op for ScaleGradient {
     }
 
     fn attributes(&self) -> Result<Json> {
-        Ok(Json::fields([("factor", self.0.to_json())]))
+        Ok(Json::fields([("factor", finite("scale_gradient", self.0)?)]))
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {

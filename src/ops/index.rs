@@ -91,8 +91,9 @@ pub(super) static PLACE: OpRecord = OpRecord {
     read: |attributes, _| Ok(Rc::new(Index { kind: Kind::Place, size: attribute(attributes, "columns")? })),
     onnx: |attributes, graph, inputs, _| {
         let (places, one) = (one_hot(graph, &inputs[1], attributes.field("columns")?)?, graph.list(&[-1, 1]));
-        let values = graph.op("Reshape", &[&inputs[0], &one]);
-        Ok(graph.op("Mul", &[&places, &values]))
+        let (values, none) = (graph.op("Reshape", &[&inputs[0], &one]), graph.number(0.0));
+        let is_there = graph.op("Greater", &[&places, &none]);
+        Ok(graph.op("Where", &[&is_there, &values, &none]))
     },
     text: None,
 };

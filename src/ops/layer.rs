@@ -11,6 +11,7 @@ use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
 use crate::kernels::matmul;
+use crate::program::curve::ByHand;
 use crate::program::onnx::Setting;
 use crate::program::{Curve, Program};
 use crate::tensor::{DType, Form, Tensor};
@@ -28,7 +29,16 @@ pub(super) static LAYER: OpRecord = OpRecord {
     inputs: (2, 3),
     read: |attributes, reading| {
         let text: Option<String> = attribute(attributes, "function")?;
-        let curve = text.map(|text| (reading.curve)(&text)).transpose()?;
+        let program: Option<Program> = attribute(attributes, "program")?;
+        let curve = match (text, program) {
+            (Some(text), Some(program)) if program.inputs == 1 && program.results.len() == 1 => {
+                // The function of that name, with what is written by hand for it; or one of the author's own.
+                let named = (reading.curve)(&text).ok().filter(|curve| curve.value == program);
+                Some(named.unwrap_or_else(|| Arc::new(Curve::new(text, program, ByHand::NONE))))
+            }
+            (None, None) => None,
+            _ => return Err(Error::new("got a function without its program of one input, expected both or none")),
+        };
         Ok(Rc::new(Layer { curve, is_tracked: reading.is_tracked, slopes: OnceCell::new() }))
     },
     onnx: |attributes, graph, inputs, _| {
@@ -81,8 +91,8 @@ impl Op for Layer {
         }
         if let Some(bias) = inputs.get(2) {
             bias.expect(None)?;
-            if bias.shape.len() != n {
-                return Err(Error::new(format!("got a bias of shape {}, expected {n} values", bias.shape)));
+            if bias.sizes() != [n] {
+                return Err(Error::new(format!("got a bias of shape {}, expected [{n}]", bias.shape)));
             }
         }
         Form::checked(&[rows, n])

@@ -3,11 +3,11 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::record::{OpRecord, attribute};
+use super::record::{OpRecord, attribute, finite};
 use super::{broadcast_to, exp, fused, grad_with_seed, mean, mul, sub, sum};
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::{Error, Result};
-use crate::json::{Json, Record};
+use crate::json::Json;
 use crate::kernels::{layer_norm as norm_kernel, layer_norm_gradient as gradient_kernel, softmax as kernel};
 use crate::program::onnx::Setting;
 use crate::tensor::{DType, Form, Shape, Tensor};
@@ -166,7 +166,7 @@ impl Op for LayerNorm {
     }
 
     fn attributes(&self) -> Result<Json> {
-        Ok(Json::fields([("epsilon", self.epsilon.to_json())]))
+        Ok(Json::fields([("epsilon", finite("layer_norm", self.epsilon)?)]))
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::record::{OpRecord, attribute};
+use super::record::{OpRecord, attribute, finite};
 use super::{broadcast_to, sum_to};
 use crate::autograd::{Backward, Op, Var, apply, is_tracing};
 use crate::error::{Error, Result};
@@ -14,13 +14,30 @@ use crate::tensor::{Form, Shape, Tensor};
 /// A program of scalar ops as an op.
 struct Map(Program);
 
+impl Map {
+    /// Errors if a constant is not a finite number of 32 bits, which neither a file nor a shader can hold.
+    fn check(&self) -> Result<()> {
+        let constants = self.0.code.iter().filter_map(|step| match step {
+            Instruction::Constant(value) => Some(*value as f32),
+            _ => None,
+        });
+        constants.filter(|value| !value.is_finite()).try_for_each(|value| finite("map", value).map(drop))
+    }
+}
+
 pub(super) static MAP: OpRecord = OpRecord {
     name: "map",
     inputs: (1, MAX_INPUTS),
     read: |attributes, _| Ok(Rc::new(Map(attribute(attributes, "program")?))),
     onnx: |attributes, graph, inputs, _| {
         let program: Program = attribute(attributes, "program")?;
-        Ok(program.onnx(graph, inputs)?.remove(0))
+        let mut value = program.onnx(graph, inputs)?.remove(0);
+        // An input that is not read still counts for the shape.
+        for (_, input) in inputs.iter().enumerate().filter(|(at, _)| !program.uses(*at)) {
+            let shape = graph.op("Shape", &[input]);
+            value = graph.op("Expand", &[&value, &shape]);
+        }
+        Ok(value)
     },
     text: Some(|attributes, inputs| {
         let program: Program = attribute(attributes, "program")?;
@@ -53,10 +70,7 @@ impl Op for Constant {
     }
 
     fn attributes(&self) -> Result<Json> {
-        if !self.0.is_finite() {
-            return Err(Error::new(format!("a constant is {}: a model file holds finite numbers only", self.0)));
-        }
-        Ok(Json::fields([("value", self.0.to_json())]))
+        Ok(Json::fields([("value", finite("constant", self.0)?)]))
     }
 
     fn is_barrier(&self) -> bool {
@@ -93,6 +107,7 @@ impl Op for Map {
             let (got, expected) = (inputs.len(), self.0.inputs);
             return Err(Error::new(format!("got {got} inputs, expected {expected} and a program of one result")));
         }
+        self.check()?;
         inputs.iter().try_for_each(|input| input.expect(None))?;
         let none = Shape::from([]);
         let shape = inputs.iter().try_fold(none, |shape, input| shape.try_joined(&input.shape))?;
@@ -100,6 +115,7 @@ impl Op for Map {
     }
 
     fn attributes(&self) -> Result<Json> {
+        self.check()?;
         Ok(Json::fields([("program", self.0.to_json())]))
     }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::autograd::Op;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::json::{Json, Record};
 use crate::program::Curve;
 use crate::program::onnx::Graph;
@@ -42,6 +42,14 @@ pub struct Reading {
 /// An attribute of an op.
 pub(super) fn attribute<T: Record>(attributes: &Json, name: &str) -> Result<T> {
     T::from_json(attributes.field(name)?).map_err(|error| error.within(name))
+}
+
+/// A number among the attributes. Errors if a file cannot hold it.
+pub(super) fn finite(op: &str, value: f32) -> Result<Json> {
+    if value.is_finite() {
+        return Ok(value.to_json());
+    }
+    Err(Error::new(format!("the op \"{op}\" has the number {value}: a model file holds finite numbers only")))
 }
 
 /// The ONNX nodes of an op that passes its first input on: what it does concerns gradients only.

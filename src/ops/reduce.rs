@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::record::{OpRecord, attribute};
+use super::record::{OpRecord, attribute, finite};
 use super::{broadcast_to, div, eq, mul, reshape};
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::error::{Error, Result};
@@ -86,7 +86,7 @@ impl Op for Reduce {
         inputs[0].expect(None)?;
         let (axes, rank) = (&self.axes, inputs[0].shape.rank());
         let is_one = self.join != Join::Argmax || axes.len() == 1;
-        if !(axes.start <= axes.end && axes.end <= rank && is_one) {
+        if !(axes.start < axes.end && axes.end <= rank && is_one) {
             return Err(Error::new(format!("got axes {axes:?}, expected axes of a tensor with {rank}")));
         }
         let is_empty = axes.clone().any(|axis| inputs[0].sizes()[axis] == 0);
@@ -100,7 +100,7 @@ impl Op for Reduce {
     fn attributes(&self) -> Result<Json> {
         let mut fields = vec![("axes".to_owned(), [self.axes.start, self.axes.end].to_json())];
         if self.join == Join::Sum {
-            fields.push(("scale".to_owned(), self.scale.to_json()));
+            fields.push(("scale".to_owned(), finite("sum", self.scale)?));
         }
         Ok(Json::Fields(fields))
     }

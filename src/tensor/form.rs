@@ -23,7 +23,7 @@ impl Form {
 
     /// Sizes of a value of floats. Errors if there are more than four axes, or too many elements.
     pub fn checked(sizes: &[usize]) -> Result<Self> {
-        let count = sizes.iter().try_fold(1_usize, |count, &size| count.checked_mul(size));
+        let count = sizes.iter().try_fold(1_usize, |count, &size| count.checked_mul(size.max(1)));
         if sizes.len() > 4 || count.is_none_or(|count| count > MOST) {
             return Err(Error::new(format!("got shape {sizes:?}, expected at most 4 axes and {MOST} elements")));
         }

@@ -46,11 +46,11 @@ fn check_network(network: &Network, settings: &TrainerConfig) -> Result<()> {
     let (is_own, spec) = (is_function || network.has_own_loss(), "a Spec with a built-in loss");
     let is_pairs = is_function && !network.has_own_loss() && matches!(settings.loss, Loss::Pairs(_));
     let is_fused = settings.step == Some(StepKind::Fused);
-    wrong(
-        network.has_own_loss() && is_fused,
-        "the fused step does not take the model",
-        &format!("{spec}, or the recorded step"),
-    )?;
+    if network.has_own_loss() && is_fused {
+        return Err(Error::new(format!(
+            "train: the fused step does not take the model: got a closure loss, expected {spec}, or the recorded step"
+        )));
+    }
     wrong(is_pairs, "a loss of pairs needs a projective head", "a Spec that ends in one")?;
     wrong(is_own && settings.curriculum != Curriculum::default(), "a curriculum changes the loss of pairs", spec)?;
     wrong(is_function && settings.coverage.is_some(), "a coverage goal needs a projective head", "a Spec")?;

@@ -111,8 +111,12 @@ impl Trainer {
             return Err(Error::new("resume: the model is not the one of the checkpoint"));
         }
         if network.has_own_loss() != checkpoint.has_own_loss {
-            let [got, expected] = if checkpoint.has_own_loss { ["no", "the"] } else { ["a", "no"] };
-            return Err(Error::new(format!("resume: got {got} closure loss, expected {expected} one, as in the run")));
+            let what = if checkpoint.has_own_loss {
+                "no closure loss: expected the run's"
+            } else {
+                "a closure loss: the run had none"
+            };
+            return Err(Error::new(format!("resume: got a model with {what}")));
         }
         Self::continued(device, network, data, checkpoint)
     }

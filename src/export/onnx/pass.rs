@@ -24,7 +24,10 @@ impl<'a> Pass<'a> {
     /// The next parameter as a constant.
     pub(super) fn next(&mut self) -> Name {
         let (parameter, values) = self.values();
-        self.graph.floats(&parameter.name, parameter.shape.sizes(), values)
+        // A name that the author of a function gave may be that of a node.
+        let name = &parameter.name;
+        let name = if name.starts_with("layers.") { name.clone() } else { format!("parameters.{name}") };
+        self.graph.floats(&name, parameter.shape.sizes(), values)
     }
 
     /// The next parameter with its values.

@@ -44,7 +44,7 @@ impl LayerKind for GroupNorm {
             let groups = self.groups;
             return Err(wrong(
                 path,
-                &format!("group norm of {groups} groups: got {width} values, expected a multiple"),
+                &format!("group norm of {groups} groups: got {width} values, expected a multiple of {groups}"),
             ));
         }
         if self.epsilon > 0.0 {
@@ -106,8 +106,8 @@ mod tests {
             let layers = vec![Linear::new(6).into(), Layer::from(GroupNorm { groups, epsilon })];
             Spec { inputs: 1, layers }.outputs().unwrap_err().to_string()
         };
-        assert_eq!(said(4, 1e-5), "model: layers.1: group norm of 4 groups: got 6 values, expected a multiple");
-        assert_eq!(said(0, 1e-5), "model: layers.1: group norm of 0 groups: got 6 values, expected a multiple");
+        assert_eq!(said(4, 1e-5), "model: layers.1: group norm of 4 groups: got 6 values, expected a multiple of 4");
+        assert_eq!(said(0, 1e-5), "model: layers.1: group norm of 0 groups: got 6 values, expected a multiple of 0");
         assert_eq!(said(3, 0.0), "model: layers.1: group norm's epsilon: got 0, expected a number above 0");
     }
 }

@@ -1,6 +1,6 @@
 //! 1 / √(1 + e / period), which falls without an end (after Vaswani et al. 2017).
 
-use super::kind::{Moment, NamedShape, ShapeKind, least};
+use super::kind::{Moment, NamedShape, ShapeKind, wrong};
 use crate::error::Result;
 use crate::record;
 
@@ -24,12 +24,13 @@ impl NamedShape for InverseRoot {
 
 impl ShapeKind for InverseRoot {
     fn check(&self) -> Result<()> {
-        least("period", self.period, 0.0)
+        let is_fine = self.period.is_finite() && self.period > 0.0;
+        if is_fine { Ok(()) } else { Err(wrong("period", self.period, "a finite number above 0")) }
     }
 
     fn factor(&self, at: &Moment) -> f64 {
         let epochs = at.update as f64 / at.updates.max(1) as f64;
-        1.0 / (1.0 + epochs / self.period.max(f64::MIN_POSITIVE)).sqrt()
+        1.0 / (1.0 + epochs / self.period).sqrt()
     }
 }
 
@@ -45,6 +46,6 @@ mod tests {
             assert!((factor(update) - wanted).abs() < 1e-12, "{update}: {}", factor(update));
         }
         let error = InverseRoot { period: -1.0 }.check().unwrap_err().to_string();
-        assert_eq!(error, "schedule: period: got -1, expected a finite number of at least 0");
+        assert_eq!(error, "schedule: period: got -1, expected a finite number above 0");
     }
 }

@@ -76,6 +76,6 @@ pub(super) fn least(name: &str, value: f64, least: f64) -> Result<()> {
     if is_fine { Ok(()) } else { Err(wrong(name, value, &format!("a finite number of at least {}", number(least)))) }
 }
 
-fn wrong(name: &str, value: f64, expected: &str) -> Error {
+pub(super) fn wrong(name: &str, value: f64, expected: &str) -> Error {
     Error::usage(format!("schedule: {name}: got {}, expected {expected}", number(value)))
 }

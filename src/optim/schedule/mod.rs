@@ -29,7 +29,7 @@ macro_rules! shapes {
         $(mod $file;
         pub use $file::$name;)+
 
-        /// Factor of the base rate. `OneCycle`, `Restarts` and `Stable` change it at every update, the others from epoch to epoch: their last epoch,
+        /// Factor of the base rate. `OneCycle`, `Restarts`, `InverseRoot` and `Stable` change it at every update, the others from epoch to epoch: their last epoch,
         /// number E - 1 of E, is the last step of the fall, and a run of one epoch keeps its rate.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[non_exhaustive]

@@ -53,13 +53,11 @@ pub(crate) fn schedules() -> Vec<(&'static str, &'static str)> {
 
 /// The shape of a schedule by its name, in a run of so many epochs.
 pub(crate) fn schedule(name: &str, epochs: usize) -> Result<ScheduleShape> {
-    match SHAPES.iter().find(|(known, _, _)| *known == name) {
-        Some((_, _, shape)) => Ok(shape(epochs)),
-        None => {
-            let names: Vec<&str> = SHAPES.iter().map(|(name, _, _)| *name).collect();
-            Err(unknown_name("schedule", name, &names, ""))
-        }
+    if let Some((_, _, shape)) = SHAPES.iter().find(|(known, _, _)| *known == name) {
+        return Ok(shape(epochs));
     }
+    let names: Vec<&str> = SHAPES.iter().map(|(name, _, _)| *name).collect();
+    Err(unknown_name("schedule", name, &names, ""))
 }
 
 pub(crate) fn steps() -> Vec<(&'static str, &'static str)> {

@@ -11,7 +11,7 @@ use crate::model::Network;
 use crate::train::MixedPrecision;
 
 /// Kinds of layers whose results are stored in 16 bits.
-const KINDS: [&str; 4] = ["linear", "activation", "dropout", "residual"];
+const KINDS: [&str; 5] = ["linear", "activation", "dropout", "residual", "function"];
 /// Kinds of layers near whose poles 16 bits are not enough.
 const WITH_POLES: [&str; 4] = ["rational", "projective", "masked_norm", "masked_softmax"];
 
