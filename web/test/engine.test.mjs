@@ -284,7 +284,7 @@ test("a model with poles accepts the options of the command line", async () => {
     };
     return {
       ...await run(all),
-      errors: [await errorOf({ term: { chordal: -1 } }), await errorOf({ policy: { scm_norm: "clamp" } }), await errorOf({ samplePoles: 1 }), await errorOf({ norm: "group" }), await errorOf({ head: "linear", term: { decoded: 1 } }),
+      errors: [await errorOf({ term: { chordal: -1 } }), await errorOf({ policy: { scm_norm: "clamp" } }), await errorOf({ samplePoles: 1 }), await errorOf({ norm: "instance" }), await errorOf({ head: "linear", term: { decoded: 1 } }),
         await errorOf({ term: { decode: 1 } }), await errorOf({ term: [1] }), await errorOf({ policy: { scm_norm: 1 } }), await errorOf({ policy: { scm_norm: "clip" } }),
         await errorOf({ term: new Map([["decoded", 5]]) }), await errorOf({ policy: new Date() })],
     };
@@ -295,7 +295,7 @@ test("a model with poles accepts the options of the command line", async () => {
   assert.equal(result.errors[0], "train: term.chordal: got -1, expected a finite number of at least 0, or a ramp such as 0..1@10..50");
   assert.match(result.errors[1], /^train: policy: only rational and masked layers have one/);
   assert.match(result.errors[2], /^train: samplePoles: got 1, expected true or false$/);
-  assert.equal(result.errors[3], 'train: norm: got "group", expected one of "batch", "layer"');
+  assert.equal(result.errors[3], 'train: norm: got "instance", expected one of "layer", "group", "batch"');
   assert.equal(result.errors[4], 'train: term has no effect without a head with poles; set head to rational, projective or angular');
   assert.equal(result.errors[5], 'train: term: "decode" is unknown: did you mean "decoded"?');
   assert.equal(result.errors[6], "train: term: got an array, expected an object such as { decoded: 0.5 }");
