@@ -5,7 +5,7 @@ use crate::host::{self, number};
 
 /// Everything about a shape: one file implements it, one word in the list of `mod.rs` makes it known. Its options are the fields of its record.
 pub trait ShapeKind {
-    /// Errors (by [`share`] and [`least`]) if a number is outside of its range, so that no rate is negative or not a number.
+    /// Errors if a number is outside of its range, so that no rate is negative or not a number.
     fn check(&self) -> Result<()> {
         Ok(())
     }
