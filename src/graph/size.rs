@@ -5,6 +5,9 @@ use std::fmt;
 use crate::error::{Error, Result};
 use crate::json::{Json, read_fields};
 
+/// Two numbers of rows, by which it is found what depends on them.
+pub(super) const ROWS: [usize; 2] = [7, 11];
+
 /// A size: `each` · rows + `plus`. In JSON a number, or `{"rows": each, "plus": plus}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {

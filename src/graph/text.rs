@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
+use super::size::ROWS;
 use super::{Graph, Node, Size};
 use crate::error::Result;
 use crate::json::Json;
 use crate::ops::OpRecord;
 use crate::program::Curve;
-
-/// Rows that shapes are worked out for, to find what depends on them.
-const ROWS: [usize; 2] = [7, 11];
 
 impl Graph {
     /// A line per node: the name of its value, its op, its shape. The output is the last line, unless it is another value.

@@ -5,16 +5,13 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::constant::Constant;
-use super::size::joined;
+use super::size::{ROWS, joined};
 use super::{Graph, GraphParameter, Node, Size};
 use crate::autograd::{self, Detach, Op, Traced, Var};
 use crate::device::{Device, Passes};
 use crate::error::{Error, Result};
 use crate::json::Json;
 use crate::tensor::{DType, Shape, Tensor};
-
-/// Numbers of rows that a function is traced for; larger than most sizes of a model, so that messages are understood.
-const ROWS: [usize; 2] = [7, 11];
 
 /// A function of parameters and inputs [rows, inputs].
 pub type Function<'a> = dyn Fn(&[Var], &Var) -> Result<Vec<Var>> + 'a;

@@ -98,6 +98,13 @@ impl NewParameter {
     }
 }
 
+/// The gain, 1, and the bias, 0, of each of so many columns, which norms have.
+pub(super) fn gain_and_bias(width: usize) -> Vec<NewParameter> {
+    [("gain", Init::One), ("bias", Init::Zero)]
+        .map(|(name, init)| NewParameter::new(name, [width], init, (width, width)))
+        .into()
+}
+
 /// The error of a layer at a path.
 pub fn wrong(path: &str, what: &str) -> Error {
     Error::new(format!("model: {path}: {what}"))

@@ -84,13 +84,13 @@ impl Op for Layer {
 
     fn form(&self, inputs: &[Form]) -> Result<Form> {
         let [x, weight] = [&inputs[0], &inputs[1]];
-        [x, weight].iter().try_for_each(|input| input.expect(Some(2)))?;
+        [x, weight].iter().try_for_each(|input| input.require(Some(2)))?;
         let ([rows, k], [n, inner]) = ([x.sizes()[0], x.sizes()[1]], [weight.sizes()[0], weight.sizes()[1]]);
         if k != inner {
             return Err(Error::new(format!("inner sizes differ: {} x {}ᵀ ({k} != {inner})", x.shape, weight.shape)));
         }
         if let Some(bias) = inputs.get(2) {
-            bias.expect(None)?;
+            bias.require(None)?;
             if bias.sizes() != [n] {
                 return Err(Error::new(format!("got a bias of shape {}, expected [{n}]", bias.shape)));
             }

@@ -84,7 +84,7 @@ impl Op for Product {
     }
 
     fn form(&self, inputs: &[Form]) -> Result<Form> {
-        inputs.iter().try_for_each(|input| input.expect(None))?;
+        inputs.iter().try_for_each(|input| input.require(None))?;
         let (sizes, mut shape) = self.sizes(&inputs[0].shape, &inputs[1].shape)?;
         shape.extend([sizes[1] as usize, sizes[3] as usize]);
         Form::checked(&shape)

@@ -22,7 +22,7 @@ fn matrix(name: &str, shape: &Shape) -> [u32; 2] {
 
 /// The sizes of a value with a last axis of at least 1.
 fn with_columns(x: &Form) -> Result<Vec<usize>> {
-    x.expect(None)?;
+    x.require(None)?;
     match x.sizes().last() {
         Some(1..) => Ok(x.sizes().to_vec()),
         _ => Err(Error::new(format!("got {}, expected a last axis of at least 1", x.shape))),

@@ -108,7 +108,7 @@ impl Op for Map {
             return Err(Error::new(format!("got {got} inputs, expected {expected} and a program of one result")));
         }
         self.check()?;
-        inputs.iter().try_for_each(|input| input.expect(None))?;
+        inputs.iter().try_for_each(|input| input.require(None))?;
         let none = Shape::from([]);
         let shape = inputs.iter().try_fold(none, |shape, input| shape.try_joined(&input.shape))?;
         Form::checked(shape.sizes())

@@ -83,7 +83,7 @@ impl Op for Reduce {
     }
 
     fn form(&self, inputs: &[Form]) -> Result<Form> {
-        inputs[0].expect(None)?;
+        inputs[0].require(None)?;
         let (axes, rank) = (&self.axes, inputs[0].shape.rank());
         let is_one = self.join != Join::Argmax || axes.len() == 1;
         if !(axes.start < axes.end && axes.end <= rank && is_one) {

@@ -89,7 +89,7 @@ impl Op for Broadcast {
     }
 
     fn form(&self, inputs: &[Form]) -> Result<Form> {
-        inputs[0].expect(None)?;
+        inputs[0].require(None)?;
         if inputs[0].shape.try_joined(&self.0)? != self.0 {
             return Err(Error::new(format!(
                 "got shape {}, expected one that {} broadcasts to",
@@ -158,7 +158,7 @@ impl Op for Permute {
     }
 
     fn form(&self, inputs: &[Form]) -> Result<Form> {
-        inputs[0].expect(None)?;
+        inputs[0].require(None)?;
         if !self.fits(&inputs[0].shape) {
             let (got, shape) = (&self.0, &inputs[0].shape);
             return Err(Error::new(format!("got {got:?}, expected a permutation of the axes of {shape}")));
@@ -228,7 +228,7 @@ impl Op for Stack {
 
     fn form(&self, inputs: &[Form]) -> Result<Form> {
         for input in inputs {
-            input.expect(None)?;
+            input.require(None)?;
             if input.shape != inputs[0].shape {
                 let (got, expected) = (&input.shape, &inputs[0].shape);
                 return Err(Error::new(format!("got shapes {expected} and {got}, expected equal ones")));

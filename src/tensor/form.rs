@@ -36,7 +36,7 @@ impl Form {
     }
 
     /// Errors unless it has floats and, if `rank` is given, so many axes.
-    pub fn expect(&self, rank: Option<usize>) -> Result<()> {
+    pub fn require(&self, rank: Option<usize>) -> Result<()> {
         if self.dtype != DType::F32 {
             return Err(Error::new(format!("got {:?}, expected F32", self.dtype)));
         }

@@ -2,10 +2,9 @@
 
 use crate::autograd::Var;
 use crate::error::Result;
-use crate::graph::Init;
 use crate::host::number;
 use crate::nn::activation::Activation;
-use crate::nn::kind::{LayerKind, NamedNorm, NewParameter, wrong};
+use crate::nn::kind::{LayerKind, NamedNorm, NewParameter, gain_and_bias, wrong};
 use crate::nn::pass::Forward;
 use crate::ops;
 use crate::record;
@@ -46,9 +45,7 @@ impl LayerKind for LayerNorm {
     }
 
     fn parameters(&self, width: usize) -> Vec<NewParameter> {
-        [("gain", Init::One), ("bias", Init::Zero)]
-            .map(|(name, init)| NewParameter::new(name, [width], init, (width, width)))
-            .into()
+        gain_and_bias(width)
     }
 
     fn forward(&self, pass: &mut Forward<'_>, x: Var, _path: &str, _activation: Option<&Activation>) -> Var {

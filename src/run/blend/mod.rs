@@ -1,10 +1,10 @@
 //! The default model is a blend, z = a [(1 - w) network + w linear], as no table is then much worse than a linear model makes it. The linear
 //! model is fitted to the training rows without their bins; the share w, and for classes the sharpness a = 1 / temperature (Guo et al. 2017),
-//! come from the validation rows, which the weights of neither have seen. The blend is one perceptron ([`beside`]), so that whatever takes a model
+//! come from the validation rows, which the weights of neither have seen. The blend is one perceptron ([`joined`]), so that whatever takes a model
 //! takes it.
 
-mod beside;
 mod goal;
+mod joined;
 mod linear;
 
 use crate::error::Result;
@@ -12,8 +12,8 @@ use crate::model::Model;
 use crate::record;
 use crate::table::Preparation;
 use crate::train::Trainer;
-use beside::beside;
 use goal::Goal;
+use joined::joined;
 use linear::{Linear, MOST_VALUES};
 
 /// How the outputs of a network and of a linear model become those of one model.
@@ -49,7 +49,7 @@ pub(super) async fn blended(trainer: &Trainer, preparation: Option<Preparation>)
     let linear = Linear::fit(&data.train, data.inputs, plain, &goal).await?;
     let network: Vec<f64> = trainer.predict(&data.validation.x).await?.into_iter().map(f64::from).collect();
     let blend = goal.blend(&network, &linear.outputs(&data.validation.x), &data.validation.y);
-    Ok(match beside(&spec, &parameters, &linear, blend) {
+    Ok(match joined(&spec, &parameters, &linear, blend) {
         Some((spec, parameters)) => (Model::new(spec, loss, parameters, preparation), Some(blend)),
         None => (Model::new(spec, loss, parameters, preparation), None),
     })
@@ -59,7 +59,7 @@ impl Goal<'_> {
     /// The blend that fits these rows best, from the outputs [rows, outputs] of both models for them.
     fn blend(&self, network: &[f64], linear: &[f64], y: &[f32]) -> Blend {
         let both = || network.chunks_exact(self.outputs()).zip(linear.chunks_exact(self.outputs())).zip(y);
-        // A row of numbers counts as much as its squared error does beside the network's mean one.
+        // A row of numbers counts as much as its squared error weighs against the network's mean one.
         let unit = self.unit(network, y);
         let mut z = vec![0.0; self.outputs()];
         let share = root([0.0, 1.0], |share| {

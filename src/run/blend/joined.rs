@@ -1,4 +1,4 @@
-//! A perceptron with a linear model beside it, as one perceptron: x = silu(x) - silu(-x), so that two more values of every hidden layer carry an
+//! A perceptron and a linear model as one perceptron: x = silu(x) - silu(-x), so that two more values of every hidden layer carry an
 //! output of the linear model to the last layer, which adds the two.
 
 use super::Blend;
@@ -12,7 +12,7 @@ const MOST_OUTPUTS: usize = 32;
 const PAIR: [(usize, f64); 2] = [(0, 1.0), (1, -1.0)];
 
 /// The blend of both as a model; `None` unless the network is a perceptron of silu with hidden layers and few outputs.
-pub(super) fn beside(spec: &Spec, parameters: &[f32], linear: &Linear, blend: Blend) -> Option<(Spec, Vec<f32>)> {
+pub(super) fn joined(spec: &Spec, parameters: &[f32], linear: &Linear, blend: Blend) -> Option<(Spec, Vec<f32>)> {
     let outputs = spec.outputs().ok().filter(|outputs| *outputs <= MOST_OUTPUTS)?;
     let hidden: Vec<usize> = hidden(spec)?.into_iter().map(|width| width + 2 * outputs).collect();
     let wider = Spec::mlp(spec.inputs, &hidden, outputs, Activation::silu());
@@ -124,7 +124,7 @@ mod tests {
         let parameters = initialise(&Layout::of(&spec), 7);
         let linear = Linear { width: 3, inputs: vec![0, 2], weights: vec![1.0, -2.0, 0.5, 0.25, 3.0, -1.0] };
         let blend = Blend { linear: 0.25, sharpness: 1.5 };
-        let (wider, all) = beside(&spec, &parameters, &linear, blend).unwrap();
+        let (wider, all) = joined(&spec, &parameters, &linear, blend).unwrap();
         assert_eq!(wider, Spec::mlp(3, &[9, 8], 2, Activation::silu()));
         let x = [0.5, -1.0, 2.0, -30.0, 4.0, 1000.0, 0.0, 0.0, 0.0];
         let outputs = |spec: &Spec, parameters: &[f32]| {
@@ -145,7 +145,7 @@ mod tests {
         ];
         for spec in others {
             let parameters = vec![0.0; Layout::of(&spec).total];
-            assert!(beside(&spec, &parameters, &linear, blend).is_none());
+            assert!(joined(&spec, &parameters, &linear, blend).is_none());
         }
     }
 }
