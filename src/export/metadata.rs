@@ -7,10 +7,9 @@ use sha2::{Digest, Sha256};
 use super::onnx::{self, FIELDS, OPSET};
 use super::tensor_info::TensorInfo;
 use crate::error::{Error, Result};
-use crate::loss::Link;
 use crate::model::Model;
 use crate::nn::{Decoding, Threshold};
-use crate::table::{Preparation, Target};
+use crate::table::Preparation;
 
 /// Identifies metadata of this engine.
 pub(super) const FORMAT: &str = "meromorph_bundle";
@@ -123,17 +122,9 @@ impl Record {
 
 impl Encoding {
     fn of(model: &Model) -> Self {
-        let output = match (&model.preparation, model.spec.head()) {
-            (Some(Preparation { target: Target::Shares { .. }, .. }), _) => "the share of each column",
-            (Some(preparation), _) if !preparation.target.levels().is_empty() => {
-                "one score per level; the largest wins"
-            }
-            (_, Some(_)) => "value = mean + scale * decoded, where bottom_mask is false",
-            (Some(Preparation { target: Target::Counts { .. }, .. }), _) => "value = output, a rate",
-            _ if model.loss.link() == Link::Normal => {
-                "value = mean + scale * output, with standard deviation scale * deviation"
-            }
-            _ => "value = mean + scale * output",
+        let output = match model.spec.head() {
+            Some(_) => "value = mean + scale * decoded, where bottom_mask is false",
+            None => model.loss.link().doc,
         };
         let input = "by feature in order: a number is (x - mean) / scale in float64, then float32, and with has_gaps one more \
                      input, 1 for a missing cell and 0 else; a category is one input per level, 1 for its own and 0 else, or with \

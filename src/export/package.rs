@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use super::page::portable;
 use crate::error::{Error, Result};
 use crate::host;
-use crate::loss::Link;
 use crate::model::Model;
 use crate::table::{Feature, Preparation, Target};
 
@@ -35,10 +34,10 @@ enum Kind {
 
 impl Kind {
     fn of(model: &Model) -> Self {
-        match (model.spec.head(), model.loss.link()) {
+        match (model.spec.head(), model.loss.link().deviation) {
             (Some(_), _) => Self::Poles,
-            (None, Link::Normal) => Self::Normal,
-            (None, _) => Self::Plain,
+            (None, Some(_)) => Self::Normal,
+            (None, None) => Self::Plain,
         }
     }
 }

@@ -2,7 +2,9 @@
 //! a size; what differs without a reason is a random number or a clock, and refused.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
 
 use super::constant::Constant;
 use super::size::{ROWS, joined};
@@ -76,6 +78,14 @@ impl Tracing {
             }
         }
         self.assembled([a, b, again])
+    }
+
+    /// The same on a device that reads at once, as the CPU does.
+    pub fn graph_at_once(&self) -> Result<Graph> {
+        match pin!(self.graph()).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(graph) => graph,
+            Poll::Pending => Err(Error::internal("the device of a trace does not read at once")),
+        }
     }
 
     /// The graph of a function without constants; `None` if it has some, or cannot be stored.

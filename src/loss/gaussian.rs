@@ -3,19 +3,42 @@
 //! FLOOR. So v stays above 1e-6, e^(-ln v) does not overflow, and the gradient of s does not vanish at once, as it would with a clamp.
 
 use super::pairs::halves;
+use super::sums::total;
+use super::{Compared, Link, LossRecord, Rule, Target};
 use crate::autograd::Var;
 use crate::ops;
 use crate::program::Expr;
 use crate::program::expr::{exp, softplus, square};
 
+pub(super) static LOSS: LossRecord = LossRecord {
+    name: "gaussian_nll",
+    doc: "Likelihood under a normal distribution: predicts a number and its standard deviation",
+    target: Target::NUMBERS,
+    link: &Link {
+        outputs: |values| 2 * values,
+        values: |outputs| outputs / 2,
+        deviation: Some(deviation),
+        // Variance 1.
+        inverse: |means| means.iter().map(|mean| *mean as f32).chain(means.iter().map(|_| 0.0)).collect(),
+        exported: &[
+            ("output", Some(|z| halves(z).0)),
+            ("deviation", Some(|z| ops::fused(&[&halves(z).1], |v| deviation_of(v[0])))),
+        ],
+        doc: "value = mean + scale * output, with standard deviation scale * deviation",
+        ..Link::IDENTITY
+    },
+    constants: &[],
+    rule: Rule::Row { sums: |rows, _| (total(&each(rows)), total(rows.rows)), mean, fused: None },
+};
+
 /// ln 1e-6: the smallest variance of torch's loss. The targets of a table have variance 1.
 const FLOOR: f64 = -13.815_510_557_964_274;
 
 /// The weighted losses [rows, targets]: `z` is [rows, 2 · targets], `y` [rows, targets].
-pub(super) fn each(z: &Var, y: &Var, rows: &Var) -> Var {
-    let (mean, spread) = halves(z);
-    let share = 0.5 / y.shape().sizes()[1] as f32;
-    ops::fused(&[&mean, &spread, y, rows], |v| {
+fn each(rows: &Compared<'_>) -> Var {
+    let (mean, spread) = halves(rows.z);
+    let share = 0.5 / rows.y.shape().sizes()[1] as f32;
+    ops::fused(&[&mean, &spread, rows.y, rows.rows], |v| {
         let log_variance = log_variance(v[1]);
         v[3] * share * (log_variance + square(v[0] - v[2]) * exp(-log_variance))
     })
@@ -26,19 +49,20 @@ fn log_variance(spread: Expr) -> Expr {
 }
 
 /// The standard deviation that an output s says, as a formula.
-pub fn deviation_of(spread: Expr) -> Expr {
+fn deviation_of(spread: Expr) -> Expr {
     exp(0.5 * log_variance(spread))
 }
 
 /// The standard deviation that an output s says, in f64.
-pub fn deviation(spread: f32) -> f64 {
+fn deviation(spread: f32) -> f64 {
     let above = f64::from(spread) - FLOOR;
     // softplus, so that neither side overflows.
     (0.5 * (FLOOR + above.max(0.0) + (-above.abs()).exp().ln_1p())).exp()
 }
 
-/// The mean loss of outputs [rows, 2 · targets] against targets [rows, targets], in f64; 0 if there are none.
-pub fn mean(z: &[f32], y: &[f32], targets: usize) -> f64 {
+/// The mean loss of outputs [rows, 2 · targets] against targets [rows, targets].
+fn mean(z: &[f32], y: &[f32], outputs: usize) -> f64 {
+    let targets = outputs / 2;
     let row = |(z, y): (&[f32], &[f32])| {
         let (means, spreads) = z.split_at(targets);
         let one = |((mean, spread), y): ((&f32, &f32), &f32)| {

@@ -1,19 +1,21 @@
 //! Huber's loss (1964): d²/2 up to |d| = delta and delta (|d| - delta/2) beyond, with d = p - y. With n = d clamped to [-delta, delta] that is
 //! n (d - n/2) in both cases.
 
-use super::{BuiltIn, Target};
+use super::{Link, LossRecord, Rule, Target};
 use crate::program::constants::Constant;
 use crate::program::expr::clamp;
 
-pub(super) static LOSS: BuiltIn = BuiltIn {
+pub(super) static LOSS: LossRecord = LossRecord {
     name: "huber",
     doc: "(p - y)²/2 up to delta, then delta (|p - y| - delta/2)",
-    target: Target::Numbers,
+    target: Target::NUMBERS,
+    link: &Link::IDENTITY,
     constants: &[Constant::positive(
         "delta",
         1.0,
-        "Error size at which it changes from quadratic to linear, in standard deviations of the target",
+        "Where huber turns from square to linear, in standard deviations of the target",
     )],
+    rule: Rule::Pointwise {
     formula: |p, y, constants| {
         let (d, delta) = (p - y, constants.get("delta"));
         let near = clamp(d, -delta, delta);
@@ -22,5 +24,6 @@ pub(super) static LOSS: BuiltIn = BuiltIn {
     oracle: |p, y, constants| {
         let (size, delta) = ((p - y).abs(), constants.get("delta"));
         if size <= delta { 0.5 * size * size } else { delta * (size - 0.5 * delta) }
+    },
     },
 };

@@ -1,67 +1,98 @@
 //! How the outputs of a model become predictions, by the loss that it was trained with.
 
-use super::{Loss, Pointwise, Target, gaussian};
+use std::fmt;
+
+use crate::autograd::Var;
 
 /// How the outputs of a row become its prediction, in the units of the loss's targets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Link {
-    /// The output itself.
-    Identity,
-    /// A rate, e^p.
-    Exp,
-    /// The probability of each class against the rest, σ(p).
-    Sigmoid,
-    /// The probabilities of all classes, softmax.
-    Softmax,
-    /// A mean and a standard deviation, as [`gaussian`] says.
-    Normal,
+#[derive(Clone, Copy)]
+pub struct Link {
+    /// Number of outputs that predict so many values (numbers, or classes).
+    pub outputs: fn(usize) -> usize,
+    /// Number of values that so many outputs predict.
+    pub values: fn(usize) -> usize,
+    /// The number that an output predicts; of outputs for a mean and a deviation, the mean's.
+    pub number: fn(f32) -> f64,
+    /// The standard deviation that a second output predicts, if predictions have one.
+    pub deviation: Option<fn(f32) -> f64>,
+    /// Appends the probability of every class, from a row's outputs; `None` if they predict numbers.
+    pub probabilities: Option<fn(&[f32], &mut Vec<f64>)>,
+    /// The class that a row's outputs predict.
+    pub class: fn(&[f32]) -> usize,
+    /// Outputs whose predictions are these: one number, or the probability of every class.
+    pub inverse: fn(&[f64]) -> Vec<f32>,
+    /// Whether training starts from the mean of the targets, because the optimiser's steps would be long in reaching it. The last bias does not decay then.
+    pub starts_at_mean: bool,
+    /// What an exported model computes from the outputs [rows, outputs].
+    pub exported: &'static [Exported],
+    /// What an exported output is, in words.
+    pub doc: &'static str,
 }
 
-impl Loss {
-    /// How outputs become predictions. Pairs of a projective head are decoded before: their values are predictions.
-    pub fn link(&self) -> Link {
-        match self {
-            Self::Pointwise(loss) => loss.link(),
-            Self::CrossEntropy { .. } | Self::KullbackLeibler => Link::Softmax,
-            Self::Gaussian => Link::Normal,
-            Self::Pairs(_) => Link::Identity,
-        }
-    }
-}
-
-impl Pointwise {
-    /// How outputs become predictions.
-    pub fn link(&self) -> Link {
-        match self.target() {
-            Target::Numbers => Link::Identity,
-            Target::Counts => Link::Exp,
-            Target::Classes | Target::Shares => Link::Sigmoid,
-        }
-    }
-}
+/// An output of an exported model: its name, and its ops; the model's own outputs if absent.
+pub type Exported = (&'static str, Option<fn(&Var) -> Var>);
 
 impl Link {
-    /// The number that an output predicts; of a row for a mean and a deviation, the first one.
-    pub fn number(self, output: f32) -> f64 {
-        match self {
-            Self::Exp => f64::from(output).exp(),
-            Self::Identity | Self::Sigmoid | Self::Softmax | Self::Normal => f64::from(output),
+    /// The output itself.
+    pub const IDENTITY: Self = Self {
+        outputs: |values| values,
+        values: |outputs| outputs,
+        number: |z| f64::from(z),
+        deviation: None,
+        probabilities: None,
+        class: crate::math::largest,
+        inverse: |values| values.iter().map(|value| *value as f32).collect(),
+        starts_at_mean: false,
+        exported: &[("output", None)],
+        doc: "value = mean + scale * output",
+    };
+
+    /// A rate or an amount, e^p.
+    pub const LOG: Self = Self {
+        number: |z| f64::from(z).exp(),
+        inverse: |values| values.iter().map(|value| value.max(f64::from(f32::MIN_POSITIVE)).ln() as f32).collect(),
+        starts_at_mean: true,
+        exported: &[("output", Some(crate::ops::exp))],
+        doc: "value = output",
+        ..Self::IDENTITY
+    };
+
+    /// The probability of each class against the rest, σ(p).
+    pub const SIGMOID: Self = Self {
+        probabilities: Some(|row, all| all.extend(row.iter().map(|&z| 1.0 / (1.0 + (-f64::from(z)).exp())))),
+        inverse: |shares| shares.iter().map(|share| ((share / (1.0 - share)).ln() as f32).clamp(-30.0, 30.0)).collect(),
+        doc: SCORES,
+        ..Self::IDENTITY
+    };
+
+    /// The probabilities of all classes, softmax.
+    pub const SOFTMAX: Self =
+        Self { probabilities: Some(softmax), inverse: Self::LOG.inverse, doc: SCORES, ..Self::IDENTITY };
+
+    /// Appends the probability of every class; nothing if the outputs predict numbers.
+    pub fn push_probabilities(&self, row: &[f32], all: &mut Vec<f64>) {
+        if let Some(probabilities) = self.probabilities {
+            probabilities(row, all);
         }
     }
 
-    /// The standard deviation that a row of one target predicts, if the loss is about one.
-    pub fn deviation(self, row: &[f32]) -> Option<f64> {
-        (self == Self::Normal).then(|| gaussian::deviation(row[1]))
+    /// The number that a row's outputs predict.
+    pub fn number(&self, output: f32) -> f64 {
+        (self.number)(output)
     }
+}
 
-    /// Appends the probability of every class to `all`, from a row's outputs.
-    pub fn push_probabilities(self, row: &[f32], all: &mut Vec<f64>) {
-        if self != Self::Softmax {
-            return all.extend(row.iter().map(|&z| 1.0 / (1.0 + (-f64::from(z)).exp())));
-        }
-        let (start, most) = (all.len(), row.iter().copied().fold(f32::NEG_INFINITY, f32::max));
-        all.extend(row.iter().map(|&z| f64::from(z - most).exp()));
-        let mass: f64 = all[start..].iter().sum();
-        all[start..].iter_mut().for_each(|p| *p /= mass);
+const SCORES: &str = "one score per level; the largest wins";
+
+fn softmax(row: &[f32], all: &mut Vec<f64>) {
+    let (start, most) = (all.len(), row.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+    all.extend(row.iter().map(|&z| f64::from(z - most).exp()));
+    let mass: f64 = all[start..].iter().sum();
+    all[start..].iter_mut().for_each(|p| *p /= mass);
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Link({})", self.doc)
     }
 }

@@ -1,50 +1,33 @@
 //! The loss of a step: the weighted sum of row losses, in ops.
 
-use super::{Loss, gaussian, kl, pairs};
+use super::{Compared, Loss, pairs};
 use crate::autograd::Var;
 use crate::ops;
-use crate::tensor::Tensor;
+use crate::program::Program;
 
 /// The weighted sum of row losses and the sum of weights, both of shape [1].
 ///
-/// `z` is [rows, outputs]; `y` is [rows, outputs], [rows, outputs / 2] for [`Loss::Gaussian`], or [rows, 1] class indices for cross-entropy; `rows` is [rows, 1],
-/// the weight of each row; `classes` is [outputs], the weight of each class; `tau` is the threshold of this step, which
-/// only pair losses use.
-pub fn sums(loss: &Loss, z: &Var, y: &Var, rows: &Var, classes: &Var, tau: &dyn Fn([f32; 2]) -> Var) -> (Var, Var) {
-    let pointwise = match loss {
-        Loss::CrossEntropy { smoothing } => return cross_entropy(*smoothing, z, y, rows, classes),
-        Loss::Gaussian => return (total(&gaussian::each(z, y, rows)), total(rows)),
-        Loss::KullbackLeibler => return (total(&kl::each(z, y, rows)), total(rows)),
+/// `rows.z` is [rows, outputs]; `rows.y` is [rows, values], or [rows, 1] class indices; `tau` is the threshold of this step, which only pair losses use.
+pub fn sums(loss: &Loss, rows: &Compared<'_>, tau: &dyn Fn([f32; 2]) -> Var) -> (Var, Var) {
+    match loss {
         Loss::Pairs(loss) => {
-            let ((p, q), (yn, yd)) = (pairs::halves(z), pairs::halves(y));
-            let compared = pairs::Pairs { p: &p, q: &q, yn: &yn, yd: &yd, rows };
-            let weight = total(rows);
-            return (ops::mul(&pairs::total(loss, &compared, &tau(loss.tau)), &weight), weight);
+            let ((p, q), (yn, yd)) = (pairs::halves(rows.z), pairs::halves(rows.y));
+            let compared = pairs::Pairs { p: &p, q: &q, yn: &yn, yd: &yd, rows: rows.rows };
+            let weight = total(rows.rows);
+            (ops::mul(&pairs::total(loss, &compared, &tau(loss.tau)), &weight), weight)
         }
-        Loss::Pointwise(loss) => loss,
-    };
-    let share = 1.0 / z.shape().sizes()[1] as f32;
-    let each = ops::fused(&[z, y, rows], |v| v[2] * share * pointwise.curve.value.emit(&v[..2]));
-    (total(&each), total(rows))
+        Loss::Outputs(loss) => loss.sums(rows),
+    }
 }
 
-/// -w_y Σ_c q_c log p_c with q = (1 - s) onehot(y) + s/C; the mean divides by the sum of w_y. The weight multiplies the row, as in Keras
-/// and scikit-learn. torch multiplies each term by its own class's weight; with smoothing, a class that weighs more than about C/s times
-/// another is then the most probable target of the other's rows too (pytorch issue 104776).
-fn cross_entropy(smoothing: f32, z: &Var, y: &Var, rows: &Var, classes: &Var) -> (Var, Var) {
-    let count = z.shape().sizes()[1];
-    let numbers: Vec<f32> = (0..count).map(|class| class as f32).collect();
-    let device = z.value().device();
-    let numbers = Tensor::constant(device, [1, count], &numbers);
-    let own = ops::eq(y, &Var::constant(numbers));
-    let weight = ops::sum(&ops::fused(&[&own, classes, rows], |v| v[0] * v[1] * v[2]), 1..2);
-    let log_p = ops::log_softmax(z);
-    let spread = smoothing / count as f32;
-    let each = ops::fused(&[&log_p, &own, &weight], |v| -(v[0] * v[2] * (v[1] * (1.0 - smoothing) + spread)));
-    (total(&each), total(&weight))
+/// The sums of a pointwise loss.
+pub(super) fn pointwise(value: &Program, rows: &Compared<'_>) -> (Var, Var) {
+    let share = 1.0 / rows.z.shape().sizes()[1] as f32;
+    let each = ops::fused(&[rows.z, rows.y, rows.rows], |v| v[2] * share * value.emit(&v[..2]));
+    (total(&each), total(rows.rows))
 }
 
-fn total(x: &Var) -> Var {
+pub(super) fn total(x: &Var) -> Var {
     ops::reshape(&ops::sum(x, 0..x.shape().rank()), [1])
 }
 
@@ -53,6 +36,7 @@ mod tests {
     use super::*;
     use crate::device::Device;
     use crate::error::Result;
+    use crate::tensor::Tensor;
     use pollster::block_on;
 
     #[test]
@@ -64,7 +48,8 @@ mod tests {
         let z = var([3, 2], &[ln3, 0.0, ln3, 0.0, ln3, 0.0])?;
         let (y, rows) = (var([3, 1], &[0.0, 0.0, 1.0])?, var([3, 1], &[1.0, 0.0, 0.5])?);
         let classes = var([1, 2], &[0.5, 24.0])?;
-        let (sum, weight) = sums(&Loss::CrossEntropy { smoothing: 0.2 }, &z, &y, &rows, &classes, &|_| unreachable!());
+        let compared = Compared { z: &z, y: &y, rows: &rows, classes: &classes };
+        let (sum, weight) = sums(&Loss::cross_entropy(0.2), &compared, &|_| unreachable!());
         let gradient = ops::grad(&sum, &[&z])?[0].clone().expect("a gradient");
         let read = |x: &Var| block_on(x.value().to_f32()).expect("values");
         // Row 0: 1/2 (0.9 (-ln 3/4) + 0.1 (-ln 1/4)), and 1/2 [3/4 - 0.9, 1/4 - 0.1].

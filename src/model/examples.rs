@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::files::Table;
-use crate::loss::Loss;
+use crate::loss::{Loss, TargetForm};
 use crate::table::Preparation;
 
 /// Inputs and targets of some rows.
@@ -16,7 +16,7 @@ pub struct Examples {
 
 impl Examples {
     /// Rows of a table as inputs of a model and targets of its loss, to judge it: a category that training did not see counts as none of
-    /// those it saw. Classes become one value each, 1 for the row's class, if the loss is pointwise. Errors if the table does not fit the
+    /// those it saw. Classes become one value each, 1 for the row's class, if the loss compares each with all others. Errors if the table does not fit the
     /// preparation, or a row does not fit the loss.
     pub fn encode(preparation: &Preparation, table: &Table, rows: &[u32], loss: &Loss) -> Result<Self> {
         Self::with_targets(preparation.encode_known(table, rows)?, preparation, table, rows, loss)
@@ -38,7 +38,7 @@ impl Examples {
             format!("{source}: row {row}{}", column.unwrap_or_default())
         })?;
         let y = match preparation.target.levels().len() {
-            classes @ 1.. if matches!(loss, Loss::Pointwise(_)) => one_hot(&y, classes),
+            classes @ 1.. if loss.target().form == TargetForm::EachClass => one_hot(&y, classes),
             _ => y,
         };
         Ok(Self { x, y })

@@ -9,7 +9,6 @@ use crate::files::Table;
 use crate::host::has_room;
 use crate::kernels::mlp::Precision;
 use crate::kernels::strict::Decoded;
-use crate::math::largest;
 use crate::table::{Encoded, Note, NoteKind, Preparation, Unknown};
 
 impl Model {
@@ -129,7 +128,7 @@ impl Model {
             if levels.is_empty() {
                 return if is_finite { self.decoded_number(preparation, row) } else { Prediction::None };
             }
-            let (class, start) = (largest(row), probabilities.len());
+            let (class, start) = ((link.class)(row), probabilities.len());
             link.push_probabilities(row, &mut probabilities);
             if is_finite {
                 return Prediction::Class { name: levels[class].clone(), probability: probabilities[start + class] };
@@ -161,11 +160,12 @@ impl Model {
         Ok(self.predict_fully(device, table, options).await?.probabilities)
     }
 
-    /// The probability of every class, [rows, classes], from raw outputs of that shape: softmax, or sigmoid if each class was trained
-    /// against the rest.
+    /// The probability of every class, [rows, classes], from raw outputs: softmax of as many, sigmoid if each class was trained against the rest, or as
+    /// the loss says.
     pub fn class_probabilities(&self, outputs: &[f32], classes: usize) -> Vec<f64> {
         let mut all = Vec::with_capacity(outputs.len());
-        outputs.chunks_exact(classes).for_each(|row| self.loss.link().push_probabilities(row, &mut all));
+        let link = self.loss.link();
+        outputs.chunks_exact((link.outputs)(classes)).for_each(|row| link.push_probabilities(row, &mut all));
         all
     }
 
@@ -173,8 +173,10 @@ impl Model {
     fn decoded_number(&self, preparation: &Preparation, row: &[f32]) -> Prediction {
         let link = self.loss.link();
         let value = preparation.decode_target(link.number(row[0]));
-        match link.deviation(row) {
-            Some(deviation) => Prediction::Normal { mean: value, deviation: deviation * preparation.target.scale() },
+        match link.deviation {
+            Some(deviation) => {
+                Prediction::Normal { mean: value, deviation: deviation(row[1]) * preparation.target.scale() }
+            }
             None => Prediction::Number(value),
         }
     }

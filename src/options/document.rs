@@ -47,7 +47,7 @@ pub fn markdown<T>(table: &Table<T>, naming: Naming) -> String {
     let mut out = String::new();
     for group in table.groups {
         let _ = writeln!(out, "\n**{}**\n\n| option | type | default | |\n| --- | --- | --- | --- |", group.title);
-        for entry in group.entries {
+        for entry in (group.entries)() {
             let (name, kind) = (naming.shown(entry.name), described(&entry.kind, naming));
             let (default, doc) = (entry.default_text(naming), naming.filled(entry.doc));
             let row = [format!("`{name}`"), kind, default, doc].map(|cell| cell.replace('|', "\\|"));

@@ -80,7 +80,7 @@ impl Value {
 }
 
 /// The finite numbers that an option accepts, in single precision, in which they are used.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Range {
     /// x > 0.
     Positive,
@@ -90,6 +90,13 @@ pub enum Range {
     Share,
     /// 0 ≤ x ≤ 1.
     Unit,
+    /// The numbers of a constant.
+    Of {
+        /// Whether a number is one of them.
+        is_valid: fn(f32) -> bool,
+        /// The numbers, in words.
+        expected: &'static str,
+    },
 }
 
 impl Range {
@@ -99,6 +106,7 @@ impl Range {
             Self::NotNegative => x.is_finite() && x >= 0.0,
             Self::Share => (0.0..1.0).contains(&x),
             Self::Unit => (0.0..=1.0).contains(&x),
+            Self::Of { is_valid, .. } => is_valid(x as f32),
         }
     }
 
@@ -108,6 +116,7 @@ impl Range {
             Self::NotNegative => "a finite number of at least 0",
             Self::Share => "a number of at least 0 and less than 1",
             Self::Unit => "a number from 0 to 1",
+            Self::Of { expected, .. } => expected,
         }
     }
 
@@ -118,6 +127,7 @@ impl Range {
             Self::NotNegative => "number ≥ 0",
             Self::Share => "number in [0, 1)",
             Self::Unit => "number in [0, 1]",
+            Self::Of { expected, .. } => expected,
         }
     }
 }

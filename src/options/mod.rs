@@ -11,6 +11,7 @@ pub use kind::{Kind, Names, Range, Value, names};
 pub use naming::Naming;
 
 use crate::error::{Error, Result, similar};
+use crate::host::number;
 
 /// The options of a task that fill a `T`.
 pub struct Table<T: 'static> {
@@ -23,7 +24,7 @@ pub struct Group<T: 'static> {
     /// Heading in help texts and documents.
     pub title: &'static str,
     /// The options.
-    pub entries: &'static [Entry<T>],
+    pub entries: fn() -> &'static [Entry<T>],
 }
 
 /// One option.
@@ -48,6 +49,7 @@ pub struct Entry<T: 'static> {
 enum Default {
     Text(&'static str),
     From(fn() -> String),
+    Number(f32),
 }
 
 /// Stores a value that [`Kind::check`] has accepted.
@@ -55,6 +57,7 @@ enum Set<T: 'static> {
     Missing,
     Always(fn(&mut T, &Value)),
     Fallible(fn(&mut T, &Value) -> Result<()>),
+    Named(fn(&mut T, &'static str, &Value) -> Result<()>),
 }
 
 /// A condition without which an option would have no effect.
@@ -86,6 +89,18 @@ impl<T> Entry<T> {
         Self { set: Set::Fallible(set), ..self }
     }
 
+    /// The same option with a function that stores a value by the option's name.
+    #[must_use]
+    pub const fn set_by_name(self, set: fn(&mut T, &'static str, &Value) -> Result<()>) -> Self {
+        Self { set: Set::Named(set), ..self }
+    }
+
+    /// The same option with a number as its default.
+    #[must_use]
+    pub const fn default_number(self, default: f32) -> Self {
+        Self { default: Default::Number(default), ..self }
+    }
+
     /// The same option with a default in words.
     #[must_use]
     pub const fn default(self, text: &'static str) -> Self {
@@ -103,6 +118,7 @@ impl<T> Entry<T> {
         match self.default {
             Default::Text(text) => naming.filled(text),
             Default::From(text) => naming.filled(&text()),
+            Default::Number(default) => number(default).to_string(),
         }
     }
 
@@ -122,7 +138,7 @@ impl<T> Entry<T> {
 impl<T> Table<T> {
     /// All options in order.
     pub fn entries(&self) -> impl Iterator<Item = &'static Entry<T>> + use<T> {
-        self.groups.iter().flat_map(|group| group.entries)
+        self.groups.iter().flat_map(|group| (group.entries)())
     }
 
     /// The option called `name` in snake case, which the table has.
@@ -170,6 +186,7 @@ impl<T> Table<T> {
             match entry.set {
                 Set::Always(set) => set(options, value),
                 Set::Fallible(set) => set(options, value)?,
+                Set::Named(set) => set(options, entry.name, value)?,
                 Set::Missing => panic!("option {} has no function that stores it", entry.name),
             }
         }

@@ -20,27 +20,24 @@ const fn option(name: &'static str, kind: Kind, doc: &'static str) -> Entry<Brea
     Entry::new(name, kind, doc)
 }
 
-static TABLE: Table<Bread> = Table {
-    groups: &[Group {
-        title: "Bread",
-        entries: &[
-            option("flour_weight", Kind::Number(Range::Positive), "Flour in kg")
-                .aliases(&["flour_mass"])
-                .default("0.5")
-                .set(|bread, v| bread.flour = v.number()),
-            option("loaves", Kind::whole(1), "Loaves").set(|bread, v| bread.loaves = v.whole()),
-            option("shape", Kind::Name(shapes), "Shape").set(|bread, v| bread.shape = v.text().into()),
-            option("seeds", Kind::Fields { names: None, has_numbers: false, example: ["top", "rye"] }, "Seeds").set(
-                |bread, v| {
-                    bread.seeds = v.fields().iter().map(|(name, v)| (name.clone(), v.text().into())).collect();
-                },
-            ),
-            option("rest_hours", Kind::Number(Range::NotNegative), "Hours of rest")
-                .needs(|bread| bread.flour > 0.0, "{flour_weight}")
-                .set(|bread, v| bread.rest = Some(v.number())),
-        ],
-    }],
-};
+static TABLE: Table<Bread> = Table { groups: &[Group { title: "Bread", entries: || ENTRIES }] };
+
+const ENTRIES: &[Entry<Bread>] = &[
+    option("flour_weight", Kind::Number(Range::Positive), "Flour in kg")
+        .aliases(&["flour_mass"])
+        .default("0.5")
+        .set(|bread, v| bread.flour = v.number()),
+    option("loaves", Kind::whole(1), "Loaves").set(|bread, v| bread.loaves = v.whole()),
+    option("shape", Kind::Name(shapes), "Shape").set(|bread, v| bread.shape = v.text().into()),
+    option("seeds", Kind::Fields { names: None, has_numbers: false, example: ["top", "rye"] }, "Seeds").set(
+        |bread, v| {
+            bread.seeds = v.fields().iter().map(|(name, v)| (name.clone(), v.text().into())).collect();
+        },
+    ),
+    option("rest_hours", Kind::Number(Range::NotNegative), "Hours of rest")
+        .needs(|bread| bread.flour > 0.0, "{flour_weight}")
+        .set(|bread, v| bread.rest = Some(v.number())),
+];
 
 fn read(naming: Naming, given: &[(&str, Value)]) -> Result<Bread> {
     let given = given.iter().map(|(name, value)| Ok((TABLE.find(name, naming)?, value.clone())));

@@ -4,7 +4,6 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::files::Table;
 use crate::judge::{Calibration, Residuals};
-use crate::loss::Target;
 use crate::model::Model;
 use crate::table::{NoteKind, Unknown};
 
@@ -39,8 +38,7 @@ impl Model {
             let first = z.iter().step_by(width).map(|z| own.decode_target(link.number(*z)));
             centers.iter_mut().zip(first).for_each(|(all, center)| all.push(center));
         }
-        // No count is below 0.
-        let least = if self.loss.target() == Target::Counts { 0.0 } else { f64::NEG_INFINITY };
+        let least = self.loss.target().least();
         let interval = |centers: &Vec<f64>| {
             let is_given = centers.iter().all(|center| center.is_finite());
             is_given.then(|| residuals.interval(rank, centers)).map(|[lower, upper]| [lower.max(least), upper])

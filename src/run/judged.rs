@@ -7,6 +7,7 @@ use super::provenance::Provenance;
 use crate::error::Result;
 use crate::files::Warning;
 use crate::judge::{Calibration, Metrics, Residuals};
+use crate::loss::Loss;
 use crate::math::largest;
 use crate::model::Model;
 use crate::table::{Preparation, Target};
@@ -77,7 +78,8 @@ impl Judged {
         };
         let parts = [("test", &*test_outputs, &data.test), ("validation", &*validation_outputs, &data.validation)];
         let judged = parts.into_iter().find(|(_, outputs, _)| !outputs.is_empty());
-        let warnings = judged.map(|(part, z, rows)| never_found(target, (z, &rows.y), part)).unwrap_or_default();
+        let warnings =
+            judged.map(|(part, z, rows)| never_found(target, &settings.loss, (z, &rows.y), part)).unwrap_or_default();
         let folds = about.folds.iter().filter(|fold| fold.residuals.is_some()).map(|fold| fold.model.clone());
         let model = model.with_provenance(&provenance).with_folds(&folds.collect::<Vec<_>>())?;
         Ok(Self { model, blend, validation_outputs, test_outputs, validation, test, baseline, warnings })
@@ -88,15 +90,16 @@ impl Judged {
 const FEWEST_ROWS: usize = 5;
 
 /// The rare classes none of whose rows the model finds, from its outputs and the targets of these rows.
-fn never_found(target: &Target, (z, y): (&[f32], &[f32]), part: &str) -> Vec<Warning> {
+fn never_found(target: &Target, loss: &Loss, (z, y): (&[f32], &[f32]), part: &str) -> Vec<Warning> {
     let Target::Classification { name, levels, .. } = target else { return Vec::new() };
-    let rows = z.len() / levels.len();
+    let (link, width) = (loss.link(), loss.outputs(levels.len()));
+    let rows = z.len() / width;
     let mut counts = vec![[0_usize; 2]; levels.len()];
-    for (row, outputs) in z.chunks_exact(levels.len()).enumerate() {
+    for (row, outputs) in z.chunks_exact(width).enumerate() {
         // A loss per class has a target for each of them.
         let own = if y.len() == rows { y[row] as usize } else { largest(&y[row * levels.len()..][..levels.len()]) };
         counts[own][0] += 1;
-        counts[own][1] += usize::from(largest(outputs) == own);
+        counts[own][1] += usize::from((link.class)(outputs) == own);
     }
     // Only of a rare class: of a common one, a model that has learnt nothing yet may find none.
     let is_rare = |own: usize| own >= FEWEST_ROWS && own * levels.len() < rows;
@@ -197,22 +200,25 @@ mod tests {
         // 20 rows: 9 of no, 5 of rare, 6 of yes; the model says no, and yes for the last six.
         let y: Vec<f32> = [vec![0.0; 9], vec![1.0; 5], vec![2.0; 6]].concat();
         let z: Vec<f32> = (0..20).flat_map(|row| if row < 14 { [1.0, 0.5, 0.0] } else { [0.0, 0.5, 1.0] }).collect();
-        let said = never_found(&target, (&z, &y), "test");
+        let said = never_found(&target, &Loss::cross_entropy(0.0), (&z, &y), "test");
         assert_eq!(said.len(), 1);
         assert!(
             said[0].to_string().starts_with("column \"k\": of 5 test rows that are \"rare\" the model finds none;")
         );
         let one_hot: Vec<f32> =
             y.iter().flat_map(|own| [0.0, 1.0, 2.0].map(|class| f32::from(u8::from(class == *own)))).collect();
-        assert_eq!(never_found(&target, (&z, &one_hot), "test"), said);
+        assert_eq!(never_found(&target, &Loss::cross_entropy(0.0), (&z, &one_hot), "test"), said);
         // It says rare for a row of another class: that finds none either.
         let wrong: Vec<f32> = [&[0.0, 1.0, 0.0][..], &z[3..]].concat();
-        assert_eq!(never_found(&target, (&wrong, &y), "test"), said);
+        assert_eq!(never_found(&target, &Loss::cross_entropy(0.0), (&wrong, &y), "test"), said);
         // One row fewer says nothing, and one that is found is enough.
         let found: Vec<f32> = [&z[..27], &[0.0, 1.0, 0.0], &z[30..]].concat();
-        assert_eq!(never_found(&target, (&found, &y), "test"), []);
+        assert_eq!(never_found(&target, &Loss::cross_entropy(0.0), (&found, &y), "test"), []);
         let rest: Vec<f32> = [&z[..39], &z[42..]].concat();
-        assert_eq!(never_found(&target, (&rest, &[&y[..13], &y[14..]].concat()), "test"), []);
+        assert_eq!(
+            never_found(&target, &Loss::cross_entropy(0.0), (&rest, &[&y[..13], &y[14..]].concat()), "test"),
+            []
+        );
     }
 
     #[test]

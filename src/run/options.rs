@@ -20,7 +20,7 @@ pub use reading::READING;
 pub use table::TABLE;
 
 use crate::device::Recompute;
-use crate::loss::{Loss, Target};
+use crate::loss::{Loss, TargetForm};
 use crate::nn::{Activation, Decoding, Head, Norm, Policy, RationalLayer};
 use crate::optim::{Optimizer, Schedule};
 use crate::options::{Entry, Kind};
@@ -94,9 +94,9 @@ impl TrainOptions {
     /// The choice of columns with what head and loss say of the target: for every head that can have a pole, an infinite target is one; a
     /// loss of counts or of shares takes them as they are.
     pub(crate) fn fitted_choice(&self) -> Choice {
-        let quantity = match self.loss.as_ref().map(Loss::target) {
-            Some(Target::Counts) => Quantity::Count,
-            Some(Target::Shares) => Quantity::Share,
+        let quantity = match self.loss.as_ref().map(|loss| loss.target().form) {
+            Some(TargetForm::AsItIs) => Quantity::Count,
+            Some(TargetForm::Shares) => Quantity::Share,
             _ => self.choice.quantity,
         };
         Choice { has_poles: self.choice.has_poles || self.head.is_some(), quantity, ..self.choice.clone() }

@@ -81,10 +81,9 @@ impl SplitTable {
         let examples = |rows: &[u32]| Examples::encode(&preparation, table, rows, &settings.loss);
         let data = Data {
             inputs: preparation.inputs(),
-            targets: match settings.loss {
-                Loss::Pointwise(_) | Loss::Gaussian | Loss::KullbackLeibler => preparation.target.outputs(),
+            targets: match &settings.loss {
+                Loss::Outputs(loss) => loss.target().width(preparation.target.outputs()),
                 Loss::Pairs(_) => 2,
-                Loss::CrossEntropy { .. } => 1,
             },
             train: Examples::encode_training(&preparation, table, &split.train, &settings.loss)?,
             validation: examples(&split.validation)?,

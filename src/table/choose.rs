@@ -27,6 +27,8 @@ pub struct Choice {
     pub ignore: Vec<String>,
     /// Columns of numbers to be used as categories; a target among them is a class.
     pub categorical: Vec<String>,
+    /// The classes of the target in their order; numbers by size and texts by their letters if empty.
+    pub classes: Vec<String>,
     /// Columns that must be numbers: a text in one is an error, not a category.
     pub numeric: Vec<String>,
     /// The task; decided by the target if absent.
@@ -52,7 +54,8 @@ pub struct Choice {
 record! {
     Choice {
         target, features, ignore, categorical, numeric, task, missing, has_poles = false, group = None, time = None, split_seed = None,
-        bins = Some(0), quantity = Quantity::Measure, more_targets = Vec::new(), date_order = None
+        bins = Some(0), quantity = Quantity::Measure, more_targets = Vec::new(), date_order = None,
+        classes = Vec::new()
     }
 }
 
@@ -92,6 +95,8 @@ pub struct ColumnRoles {
     pub time: Option<usize>,
     /// The order of day, month and year in dates that could have several.
     pub date_order: Option<DateOrder>,
+    /// The classes of the target in their order, if they are given.
+    pub classes: Vec<String>,
     /// What is to be said of the columns that nothing can be learnt from, which are left out.
     pub left_out: Vec<Warning>,
     /// Counts of dropped rows and of cells that will be filled in.
@@ -146,6 +151,7 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
         group,
         time,
         date_order: choice.date_order,
+        classes: choice.classes.clone(),
         left_out,
         report,
     })
@@ -280,8 +286,11 @@ fn role(table: &Table, choice: &Choice, name: &str) -> Result<Role> {
 /// The requested task: by name, or classification if the target is among the categories.
 fn task(table: &Table, choice: &Choice) -> Result<Option<Task>> {
     let target = &choice.target;
-    let is_named = choice.categorical.contains(target);
+    let is_named = choice.categorical.contains(target) || !choice.classes.is_empty();
     match choice.task {
+        Some(Task::Regression) if !choice.classes.is_empty() => {
+            Err(Error::usage("classes: got the task regression as well, expected classification"))
+        }
         Some(Task::Regression) if is_named => Err(both_kinds(target)),
         None => {
             is_category(table, choice, target)?;

@@ -108,7 +108,7 @@ fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[
         return Ok(Target::Shares { name: columns.join(", "), columns, means });
     }
     if chosen.task == Task::Classification {
-        let levels = classes(table, column, &chosen.rows)?;
+        let levels = classes(table, column, &chosen.rows, &chosen.classes)?;
         let (counts, _) = count(column, training, &levels);
         return Ok(Target::Classification { name, levels, counts });
     }

@@ -1,6 +1,6 @@
 //! The distinct values (levels) of a category: collected once; cells are then matched with them.
 
-use crate::error::{Error, Result, listed};
+use crate::error::{Error, Result, hint, listed};
 use crate::files::cells::Texts;
 use crate::files::text::cell::is_code;
 use crate::files::text::missing;
@@ -11,15 +11,29 @@ use crate::math::order::{ascending, ascending_numbers};
 /// Maximal number of distinct values of a category. Each is an input of the model.
 pub const MAX_LEVELS: usize = 1000;
 
-/// The classes of a target in some rows. Errors if there are more than [`MAX_LEVELS`].
-pub(crate) fn classes(table: &Table, column: &Column, rows: &[u32]) -> Result<Vec<String>> {
+/// The classes of a target in the usable rows, in the given order. Errors if there are more than [`MAX_LEVELS`], or one that is not given.
+pub(crate) fn classes(table: &Table, column: &Column, rows: &[u32], given: &[String]) -> Result<Vec<String>> {
     let count = counted(column, rows).len();
     if count > MAX_LEVELS {
         let (name, source) = (&column.name, table.source());
         let what = format!("has {count} classes, expected at most {MAX_LEVELS}");
         return Err(Error::new(format!("target \"{name}\" of {source} {what}")));
     }
-    Ok(levels(column, rows, MAX_LEVELS))
+    let found = levels(column, rows, MAX_LEVELS);
+    if given.is_empty() {
+        return Ok(found);
+    }
+    if let Some(level) = found.iter().find(|level| !given.contains(level)) {
+        let near = hint(level, given.iter().map(String::as_str));
+        let (name, source) = (&column.name, table.source());
+        return Err(Error::new(format!(
+            "{source}: target \"{name}\" has the class \"{level}\", which is not one of classes{near}"
+        )));
+    }
+    if let Some(level) = given.iter().enumerate().find(|(at, level)| given[..*at].contains(level)) {
+        return Err(Error::usage(format!("classes: got \"{}\" twice, expected each class once", level.1)));
+    }
+    Ok(given.to_vec())
 }
 
 /// Number of distinct values of a column in some rows.

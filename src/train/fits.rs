@@ -5,7 +5,7 @@ use super::config::{StepKind, TrainerConfig};
 use super::data::Data;
 use crate::error::{Error, Result};
 use crate::host::number;
-use crate::loss::Loss;
+use crate::loss::{Loss, TargetForm};
 use crate::model::Network;
 use crate::nn::{Head, Registry, Spec};
 
@@ -23,7 +23,7 @@ pub(crate) fn check(network: &Network, settings: &TrainerConfig, data: &Data) ->
     let (Some(spec), Some(outputs), false) = (network.spec(), outputs, network.has_own_loss()) else {
         return Ok(());
     };
-    let is_classes = matches!(settings.loss, Loss::CrossEntropy { .. });
+    let is_classes = settings.loss.target().form == TargetForm::Class;
     if !is_classes && spec.head().is_some() != matches!(settings.loss, Loss::Pairs(_)) {
         return Err(Error::new(
             "train: a projective head and a loss of pairs go together; the run has only one of them",
@@ -60,11 +60,13 @@ fn check_network(network: &Network, settings: &TrainerConfig) -> Result<()> {
 
 /// Errors if a model of so many outputs per row does not fit the targets and a built-in loss or formula.
 pub(crate) fn check_outputs(outputs: usize, settings: &TrainerConfig, data: &Data) -> Result<()> {
-    if let Loss::CrossEntropy { .. } = settings.loss {
-        return check_classes(outputs, &settings.class_weights, data);
+    if settings.loss.target().form == TargetForm::Class {
+        return check_classes(settings, settings.loss.values(outputs), data);
     }
     if !settings.class_weights.is_empty() {
-        return Err(Error::new("train: class weights belong to cross-entropy; this loss has no classes to weight"));
+        return Err(Error::new(
+            "train: class weights belong to a loss of class indices, such as cross-entropy; this one has no classes to weight",
+        ));
     }
     let wanted = settings.loss.outputs(data.targets);
     if outputs == wanted {
@@ -106,9 +108,10 @@ fn check_bottoms(head: &Head, data: &Data, allows_unreachable: bool) -> Result<(
 }
 
 /// Errors if a target is not one of the classes, or they have not a weight each.
-fn check_classes(classes: usize, weights: &[f32], data: &Data) -> Result<()> {
+fn check_classes(settings: &TrainerConfig, classes: usize, data: &Data) -> Result<()> {
+    let (name, weights) = (settings.loss.text(), &settings.class_weights);
     if data.targets != 1 {
-        return Err(Error::new(format!("train: cross-entropy takes one class index per row, not {}", data.targets)));
+        return Err(Error::new(format!("train: {name} takes one class index per row, not {}", data.targets)));
     }
     if !weights.is_empty() && weights.len() != classes {
         return Err(Error::new(format!("train: {} class weights for {classes} classes", weights.len())));

@@ -3,7 +3,7 @@
 
 use crate::devices::devices;
 use crate::noise::noise;
-use meromorph::loss::{self, Loss, Target};
+use meromorph::loss::{self, Loss, Rule, Target};
 use meromorph::model::Model;
 use meromorph::nn::{Activation, Spec, activation};
 use meromorph::optim::{self, Optimizer};
@@ -53,8 +53,10 @@ fn built_ins_and_formulas_train_alike_in_both_steps_on_every_device() -> Result<
     let activations = activation::ALL.iter().map(|built_in| Activation::of_built_in(built_in));
     let activations = activations
         .chain(["x*tanh(softplus(x))", "where(x > 0, x, 0.2*sin(x))"].map(|text| Activation::parse(text).unwrap()));
-    let losses_of_numbers = loss::ALL.iter().filter(|built_in| built_in.target == Target::Numbers);
-    let all_losses = losses_of_numbers.map(|built_in| Loss::built_in(built_in));
+    let losses_of_numbers = loss::ALL
+        .iter()
+        .filter(|record| record.target == Target::NUMBERS && matches!(record.rule, Rule::Pointwise { .. }));
+    let all_losses = losses_of_numbers.map(|built_in| Loss::of_record(built_in));
     let all_losses =
         all_losses.chain(["log(cosh(p - y))", "d = p - y; d*d/(1 + abs(d))"].map(|text| Loss::parse(text).unwrap()));
     let optimizers = optim::ALL.iter().map(|method| Optimizer::new(method).with_weight_decay(0.01));

@@ -81,7 +81,7 @@ type Target = fn(&[f32]) -> f32;
 fn the_loss_is_nearly_that_of_32_bits() {
     let tasks: [(&str, Spec, Loss, Target); 3] = [
         ("regression", deep(3, 24), Loss::mse(), smooth),
-        ("classes", Spec::mlp(INPUTS, &[24, 24], 3, Activation::relu()), Loss::CrossEntropy { smoothing: 0.1 }, |x| {
+        ("classes", Spec::mlp(INPUTS, &[24, 24], 3, Activation::relu()), Loss::cross_entropy(0.1), |x| {
             if x[0] > 0.3 { 0.0 } else { 1.0 + f32::from(u8::from(x[1] * x[2] > 0.0)) }
         }),
         ("blocks", blocks(), Loss::mae(), smooth),

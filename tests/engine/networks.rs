@@ -314,7 +314,7 @@ fn a_function_learns_classes_with_the_built_in_cross_entropy() -> Result<()> {
     let x = noise(2 * 200, 5);
     let y = x.chunks_exact(2).map(|x| f32::from(u8::from(x[0] > x[1]))).collect();
     let data = Data { inputs: 2, targets: 1, train: Examples { x, y }, ..Data::default() };
-    let config = TrainerConfig { loss: Loss::CrossEntropy { smoothing: 0.0 }, epochs: 60, lr: 0.05, ..config() };
+    let config = TrainerConfig { loss: Loss::cross_entropy(0.0), epochs: 60, lr: 0.05, ..config() };
     let model = || Network::function(2, [("a", Initial::normal([2, 2], 0.1))], |p, x| ops::matmul(x, &p["a"]));
     let mut trainer = Trainer::new(&Device::cpu(1), model(), config.clone(), data.clone())?;
     block_on(trainer.run(&mut |_| Flow::Continue))?;

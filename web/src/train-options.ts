@@ -15,6 +15,8 @@ export interface EngineOptions {
   ignore?: readonly string[];
   /** Columns of numbers to read as categories; the target among them is a class. */
   categorical?: readonly string[];
+  /** Classes of the target in their order, such as low,middle,high. Default: numbers by size, texts by their letters. */
+  classes?: readonly string[];
   /** Columns that must be numbers: a text in one is an error. */
   numeric?: readonly string[];
   /** How rows with empty cells are treated. Default: impute; drop for a head with poles. */
@@ -43,13 +45,13 @@ export interface EngineOptions {
   dropout?: number;
   /** How the last hidden layer becomes the prediction; all but linear can have poles and report ⊥ (no value). Default: linear. */
   head?: "linear" | "rational" | "projective" | "angular";
-  /** Loss function: a name, or a formula of prediction p and target y such as "log(cosh(p - y))", both in standard deviations of the target; poisson takes counts as they are. Default: mse; cross-entropy for classes. */
+  /** Loss function: a name, or a formula of prediction p and target y such as "log(cosh(p - y))", both in standard deviations of the target; losses of counts and amounts take them as they are. Default: mse; cross-entropy for classes. */
   loss?: "mse" | "mae" | "huber" | "log_cosh" | "quantile" | "poisson" | "bce" | "focal" | "hinge" | "gaussian_nll" | "kl" | "cross-entropy" | (string & {});
-  /** Where huber turns from square to linear, in standard deviations of the target. Number > 0. Default: 1. */
+  /** Where huber turns from square to linear, in standard deviations of the target. A finite number above 0. Default: 1. */
   delta?: number;
-  /** Share of the targets that the quantile loss leaves below the prediction. Number in [0, 1). Default: 0.5. */
+  /** Share of the targets that the quantile loss leaves below the prediction. A number between 0 and 1. Default: 0.5. */
   quantile?: number;
-  /** How much less rows that are certain count for the focal loss. Number ≥ 0. Default: 2. */
+  /** How much less rows that are certain count for the focal loss; with 0 it is bce. A finite number of at least 0. Default: 2. */
   gamma?: number;
   /** Share of a class label spread over all classes. Number in [0, 1). Default: 0; 0.1 below 2,000 training rows. */
   smoothing?: number;

@@ -36,12 +36,7 @@ fn tasks() -> [Task; 3] {
     };
     [
         Task { name: "regression", spec: mlp(&[64, 64, 64], 1), loss: Loss::mse(), target: smooth },
-        Task {
-            name: "three classes",
-            spec: mlp(&[64, 64], 3),
-            loss: Loss::CrossEntropy { smoothing: 0.1 },
-            target: class,
-        },
+        Task { name: "three classes", spec: mlp(&[64, 64], 3), loss: Loss::cross_entropy(0.1), target: class },
         Task { name: "residual layers", spec: residual, loss: Loss::mae(), target: smooth },
     ]
 }

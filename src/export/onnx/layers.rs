@@ -3,13 +3,13 @@
 use super::graph::{Graph, Name, Setting};
 use super::pass::Pass;
 use super::{head, inputs, rational};
+use crate::autograd::Var;
+use crate::device::Device;
 use crate::error::Result;
 use crate::graph;
-use crate::loss::{Link, Target, gaussian};
 use crate::model::Model;
 use crate::nn::{self, Layer, Layout, MaskedNorm, RationalLayer, Residual};
 use crate::ops::OpRecord;
-use crate::program::Program;
 use crate::tensor::Form;
 
 /// The outputs of the graph: the last layer's output, or the six fields of strict decoding.
@@ -19,30 +19,23 @@ pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
     let (layers, head) = (model.spec.body(), model.spec.head());
     let x = inputs::with_bins(pass.graph, model);
     let z = pass.layers(layers, x)?;
-    let Some(head) = head else { return linked(pass.graph, model, z) };
+    let Some(head) = head else {
+        let width = pass.width;
+        let exported = model.loss.link().exported.iter();
+        return exported.map(|(_, function)| pass.output(*function, width, &z)).collect();
+    };
     let [p, q] = head::pairs(&mut pass, head, &z);
     Ok(head::decode(pass.graph, &head.decoding, &p, &q).to_vec())
 }
 
-/// Rates of counts; means and deviations; shares of classes; other outputs as they are: numbers in standard deviations, scores of classes.
-fn linked(graph: &mut Graph, model: &Model, z: Name) -> Result<Vec<Name>> {
-    Ok(match model.loss.link() {
-        Link::Exp => vec![graph.op("Exp", &[&z])],
-        Link::Normal => {
-            let width = model.spec.outputs()?;
-            let mean = graph.columns(&z, 0, width / 2);
-            let spread = graph.columns(&z, width / 2, width);
-            let deviation = Program::build(1, |v| gaussian::deviation_of(v[0])).onnx(graph, &[spread])?;
-            [vec![mean], deviation].concat()
-        }
-        Link::Softmax if model.loss.target() == Target::Shares => {
-            vec![graph.node("Softmax", &[&z], &[Setting::Int("axis", 1)])]
-        }
-        Link::Identity | Link::Sigmoid | Link::Softmax => vec![z],
-    })
-}
-
 impl Pass<'_> {
+    /// What the model's loss makes of its outputs `z` [batch, width].
+    fn output(&mut self, function: Option<fn(&Var) -> Var>, width: usize, z: &Name) -> Result<Name> {
+        let Some(function) = function else { return Ok(z.clone()) };
+        let tracing = graph::trace(&Device::cpu(1), width, Vec::new(), &|_, x| Ok(vec![function(x)]))?;
+        self.function(&tracing.graph_at_once()?, z.clone())
+    }
+
     fn layers(&mut self, layers: &[Layer], x: Name) -> Result<Name> {
         layers.iter().try_fold(x, |x, layer| self.layer(layer, x))
     }

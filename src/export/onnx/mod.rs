@@ -14,7 +14,6 @@ use proto::Message;
 
 use super::tensor_info::{Size, TensorInfo};
 use crate::error::{Error, Result};
-use crate::loss::Link;
 use crate::model::Model;
 
 /// The operator set.
@@ -62,19 +61,17 @@ pub(super) fn input(model: &Model) -> TensorInfo {
 
 /// The outputs of the graph, in order.
 pub(super) fn outputs(model: &Model) -> Result<Vec<TensorInfo>> {
-    let is_normal = model.loss.link() == Link::Normal;
-    let values = model.spec.values()? / if is_normal { 2 } else { 1 };
+    let values = model.spec.values()?;
+    if model.spec.head().is_none() {
+        let (values, exported) = (model.loss.values(values), model.loss.link().exported.iter());
+        return Ok(exported.map(|(name, _)| info(name, values, Element::Float)).collect());
+    }
     let element = |name: &str| match name {
-        "decoded" | "output" | "deviation" => Element::Float,
+        "decoded" => Element::Float,
         "bottom_provenance" => Element::Int,
         _ => Element::Bool,
     };
-    let names: &[&str] = match model.spec.head() {
-        Some(_) => &FIELDS,
-        None if is_normal => &["output", "deviation"],
-        None => &["output"],
-    };
-    Ok(names.iter().map(|name| info(name, values, element(name))).collect())
+    Ok(FIELDS.iter().map(|name| info(name, values, element(name))).collect())
 }
 
 fn info(name: &str, columns: usize, element: Element) -> TensorInfo {

@@ -12,11 +12,10 @@ pub(super) enum Goal<'a> {
 impl<'a> Goal<'a> {
     /// The goal of a loss; `None` for one that no linear model is fitted by. `weights` has one per class, or is empty.
     pub(super) fn of(loss: &Loss, outputs: usize, weights: &'a [f32]) -> Option<Self> {
-        match loss {
-            Loss::CrossEntropy { .. } => Some(Self::Classes { outputs, weights }),
-            loss if *loss == Loss::mse() && outputs == 1 => Some(Self::Number),
-            _ => None,
+        if loss.is("cross-entropy") {
+            return Some(Self::Classes { outputs, weights });
         }
+        (loss.is("mse") && outputs == 1).then_some(Self::Number)
     }
 
     pub(super) fn outputs(&self) -> usize {

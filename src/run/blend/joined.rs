@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(wider, Spec::mlp(3, &[9, 8], 2, Activation::silu()));
         let x = [0.5, -1.0, 2.0, -30.0, 4.0, 1000.0, 0.0, 0.0, 0.0];
         let outputs = |spec: &Spec, parameters: &[f32]| {
-            let model = Model::new(spec.clone(), Loss::CrossEntropy { smoothing: 0.0 }, parameters.to_vec(), None);
+            let model = Model::new(spec.clone(), Loss::cross_entropy(0.0), parameters.to_vec(), None);
             block_on(model.outputs(&device, &x)).unwrap()
         };
         let (network, got) = (outputs(&spec, &parameters), outputs(&wider, &all));

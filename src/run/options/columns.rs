@@ -22,6 +22,9 @@ pub(crate) const COLUMNS: &[Entry<TrainOptions>] = &[
     option("ignore", Kind::Texts, "Columns to leave out").set(|o, v| o.choice.ignore = v.texts()),
     option("categorical", Kind::Texts, "Columns of numbers to read as categories; the target among them is a class")
         .set(|o, v| o.choice.categorical = v.texts()),
+    option("classes", Kind::Texts, "Classes of the target in their order, such as low,middle,high")
+        .default("numbers by size, texts by their letters")
+        .set(|o, v| o.choice.classes = v.texts()),
     option("numeric", Kind::Texts, "Columns that must be numbers: a text in one is an error")
         .set(|o, v| o.choice.numeric = v.texts()),
     option("missing", Kind::Name(missing), "How rows with empty cells are treated")

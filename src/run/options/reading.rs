@@ -4,7 +4,7 @@ use crate::files::{BadRows, ENCODINGS, Format, Header};
 use crate::options::{Entry, Group, Kind, Table};
 
 /// The options of reading a table of text.
-pub static READING: Table<Format> = Table { groups: &[Group { title: "Reading CSV and TSV", entries: ENTRIES }] };
+pub static READING: Table<Format> = Table { groups: &[Group { title: "Reading CSV and TSV", entries: || ENTRIES }] };
 
 const fn option(name: &'static str, kind: Kind, doc: &'static str) -> Entry<Format> {
     Entry::new(name, kind, doc)

@@ -4,12 +4,16 @@ use super::TrainOptions;
 use super::defaults::{BEYOND_TAU, DECAY_OF_POLES, Defaults, HIDDEN, PATIENCE_OF_POLES};
 use crate::error::{Error, Result, hint, listed};
 use crate::files::Table;
-use crate::loss::{self, Loss, PairLoss};
+use crate::host::parse_number;
+use crate::loss::{self, Loss, PairLoss, TargetForm};
 use crate::nn::{Activation, Decoding, Dropout, Head, Layer, Spec};
 use crate::optim::{Optimizer, Schedule};
 use crate::run::split::{Run, SplitTable};
 use crate::table::Target;
 use crate::train::{GradientConfig, ParameterGroup, TrainerConfig};
+
+/// So many classes are named in a message.
+const MOST_LISTED: usize = 5;
 
 impl TrainOptions {
     /// Resolves the options on a table and encodes its rows.
@@ -105,10 +109,10 @@ impl TrainOptions {
         !has_layers && self.rational.is_none() && self.norm.is_none() && self.dropout == 0.0
     }
 
-    /// What happens to gradients. The last bias of a model of counts does not decay: it is the logarithm of their mean.
+    /// What happens to gradients. The last bias does not decay where training starts from the mean of the targets.
     fn gradients(&self, loss: &Loss) -> GradientConfig {
         let mut gradients = self.gradients.clone();
-        if loss.target() == loss::Target::Counts {
+        if loss.link().starts_at_mean {
             let last = self.spec(1, 1).layers.len() - 1;
             let parameters = vec![format!("layers.{last}.bias")];
             gradients.groups.push(ParameterGroup { parameters, rate: 1.0, weight_decay: Some(0.0), is_frozen: false });
@@ -120,35 +124,32 @@ impl TrainOptions {
         if self.head.is_some() {
             return self.pair_loss(target);
         }
-        let (usual, taken, wanted) = match target {
-            Target::Regression { .. } => (
-                Loss::mse(),
-                loss::Target::Numbers,
-                "a number; use mse, mae, huber, quantile, poisson, gaussian_nll or a formula",
-            ),
-            Target::Shares { .. } => (Loss::KullbackLeibler, loss::Target::Shares, "shares of classes; use kl"),
-            Target::Counts { .. } => (Loss::poisson(), loss::Target::Counts, "a count; use poisson"),
-            Target::Classification { .. } => (
-                Loss::CrossEntropy { smoothing },
-                loss::Target::Classes,
-                "a class; use cross-entropy, bce, focal or hinge",
-            ),
+        let (usual, taken): (_, &[TargetForm]) = match target {
+            Target::Regression { .. } => (Loss::mse(), &[TargetForm::Scaled]),
+            Target::Shares { .. } => (Loss::kl(), &[TargetForm::Shares]),
+            Target::Counts { .. } => (Loss::poisson(), &[TargetForm::AsItIs]),
+            Target::Classification { .. } => {
+                (Loss::cross_entropy(smoothing), &[TargetForm::Class, TargetForm::EachClass])
+            }
         };
         let chosen = match &self.loss {
-            None | Some(Loss::CrossEntropy { .. }) => Loss::CrossEntropy { smoothing },
+            None => usual,
+            Some(loss) if loss.constant("smoothing").is_some() => loss.clone().with("smoothing", smoothing)?,
             Some(loss) => loss.clone(),
         };
-        let chosen = if self.loss.is_none() { usual } else { chosen };
-        let is_cross_entropy = matches!(chosen, Loss::CrossEntropy { .. });
-        let unused = [("class weights", self.is_balanced), ("smoothing", self.smoothing.is_some())];
-        if let Some((name, _)) = unused.into_iter().find(|(_, is_set)| *is_set && !is_cross_entropy) {
-            return Err(Error::usage(format!("train: {name} applies only to loss \"cross-entropy\"")));
+        if self.smoothing.is_some() && chosen.constant("smoothing").is_none() {
+            return Err(Error::usage("train: smoothing applies only to loss \"cross-entropy\""));
         }
-        if chosen.target() != taken || matches!(chosen, Loss::Pairs(_)) {
-            return Err(Error::usage(format!(
-                "train: the loss \"{}\" does not fit the target, which is {wanted}",
-                chosen.text()
-            )));
+        if self.is_balanced && chosen.target().form != TargetForm::Class {
+            let names = loss::ALL.iter().filter(|loss| loss.target.form == TargetForm::Class);
+            let names: Vec<&str> = names.map(|loss| loss.name).collect();
+            return Err(Error::usage(format!("train: class weights apply only to loss {}", listed(&names))));
+        }
+        if !taken.contains(&chosen.target().form) || chosen.as_output_loss().is_none() {
+            return Err(misfit(&chosen, target, taken));
+        }
+        if chosen.target().is_ordered && self.choice.classes.is_empty() {
+            check_order(&chosen, target)?;
         }
         Ok(chosen)
     }
@@ -169,6 +170,36 @@ impl TrainOptions {
             Some(_) => Err(Error::usage("train: a head with poles has a loss of its own; leave the loss out")),
         }
     }
+}
+
+/// The error for a loss that does not take targets of these forms. A loss of numbers as they are makes the target one of them.
+fn misfit(loss: &Loss, target: &Target, taken: &[TargetForm]) -> Error {
+    let what = match target {
+        Target::Regression { .. } => "a number",
+        Target::Shares { .. } => "shares of classes",
+        Target::Counts { .. } => "a number of at least 0",
+        Target::Classification { .. } => "a class",
+    };
+    let is_number = taken.contains(&TargetForm::Scaled);
+    let fits = |form: TargetForm| taken.contains(&form) || is_number && form == TargetForm::AsItIs;
+    let names = loss::ALL.iter().filter(|record| fits(record.target.form)).map(|record| record.name);
+    let names: Vec<&str> = names.chain(is_number.then_some("a formula")).collect();
+    let (name, names) = (loss.text(), names.join(", "));
+    let names = names.rsplit_once(", ").map_or(names.clone(), |(first, last)| format!("{first} or {last}"));
+    Error::usage(format!("train: the loss \"{name}\" does not fit the target, which is {what}; use {names}"))
+}
+
+/// Errors unless the classes of a target whose order matters are numbers, which have one.
+fn check_order(loss: &Loss, target: &Target) -> Result<()> {
+    if target.levels().iter().all(|level| parse_number(level).is_some()) {
+        return Ok(());
+    }
+    let (loss, name) = (loss.text(), target.name());
+    let levels: Vec<&str> = target.levels().iter().take(MOST_LISTED).map(String::as_str).collect();
+    Err(Error::usage(format!(
+        "train: the loss \"{loss}\" needs the order of the classes of \"{name}\": got {}, expected them from lowest to highest under classes",
+        listed(&levels)
+    )))
 }
 
 /// Errors if `name` is neither the path nor the kind of a layer with a gradient policy.

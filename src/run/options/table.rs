@@ -8,20 +8,20 @@ use super::layers::MODEL;
 use super::memory::MEMORY;
 use super::poles::POLES;
 use super::precision::PRECISION;
-use super::training::TRAINING;
+use super::training::training;
 use crate::error::{Error, Result};
 use crate::options::{Group, Table};
 
 /// The options of a training run.
 pub static TABLE: Table<TrainOptions> = Table {
     groups: &[
-        Group { title: "Columns and rows", entries: COLUMNS },
-        Group { title: "Model", entries: MODEL },
-        Group { title: "Training", entries: TRAINING },
-        Group { title: "Gradients", entries: GRADIENTS },
-        Group { title: "Memory", entries: MEMORY },
-        Group { title: "Precision", entries: PRECISION },
-        Group { title: "Poles", entries: POLES },
+        Group { title: "Columns and rows", entries: || COLUMNS },
+        Group { title: "Model", entries: || MODEL },
+        Group { title: "Training", entries: training },
+        Group { title: "Gradients", entries: || GRADIENTS },
+        Group { title: "Memory", entries: || MEMORY },
+        Group { title: "Precision", entries: || PRECISION },
+        Group { title: "Poles", entries: || POLES },
     ],
 };
 

@@ -3,7 +3,7 @@
 use crate::autograd::Var;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::loss::{self, Loss};
+use crate::loss::{self, Compared, Loss};
 use crate::model::{Batch, Network};
 use crate::tensor::Tensor;
 use crate::train::config::TrainerConfig;
@@ -46,9 +46,9 @@ impl Setup<'_> {
         if self.network.spec().is_none() {
             check_outputs(columns, self.settings, self.data)?;
         }
-        let weights = class_weights(self.settings, columns);
-        let classes = Var::constant(Tensor::from_f32(self.device, [1, columns], &weights)?);
-        Ok(loss::sums(loss, z, &batch.y, &batch.weight, &classes, tau))
+        let weights = class_weights(self.settings, loss.values(columns));
+        let classes = Var::constant(Tensor::from_f32(self.device, [1, weights.len()], &weights)?);
+        Ok(loss::sums(loss, &Compared { z, y: &batch.y, rows: &batch.weight, classes: &classes }, tau))
     }
 }
 

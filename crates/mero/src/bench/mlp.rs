@@ -9,7 +9,7 @@ use crate::options::hardware::choose_geometry;
 use crate::show::labels::place;
 use crate::terminal::console::{say, say_json};
 use crate::{Answer, Failure};
-use meromorph::loss::{Loss, PairLoss, Target};
+use meromorph::loss::{Loss, PairLoss, TargetForm};
 use meromorph::nn::{Layer, LayerNorm, Residual, Spec};
 use meromorph::report::{facts, figure, scaled_count};
 use meromorph::run::TrainOptions;
@@ -41,7 +41,8 @@ pub(super) fn run(args: &Args) -> Answer {
     if args.decoded && is_linear {
         return Err(Failure::usage("--decoded has no effect without a head with poles; set --head to rational"));
     }
-    if options.loss.as_ref().is_some_and(|loss| !is_linear || loss.target() == Target::Classes) {
+    let takes_numbers = |loss: &Loss| matches!(loss.target().form, TargetForm::Scaled | TargetForm::AsItIs);
+    if options.loss.as_ref().is_some_and(|loss| !is_linear || !takes_numbers(loss)) {
         return Err(Failure::usage("--loss: expected a loss of numbers, with a linear head"));
     }
     let plain = TrainerConfig::default();

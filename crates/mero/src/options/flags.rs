@@ -90,7 +90,7 @@ impl<S: Selection> Flags<S> {
     }
 
     fn entries() -> impl Iterator<Item = (&'static str, &'static Entry<TrainOptions>)> {
-        let all = OPTIONS.groups.iter().flat_map(|group| group.entries.iter().map(|entry| (group.title, entry)));
+        let all = OPTIONS.groups.iter().flat_map(|group| (group.entries)().iter().map(|entry| (group.title, entry)));
         all.filter(|(group, entry)| S::has(group, entry.name))
     }
 }

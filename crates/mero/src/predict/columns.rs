@@ -3,7 +3,6 @@
 use meromorph::Result;
 use meromorph::files::csv::{self, Values};
 use meromorph::files::{Column, Table, TableBytes, is_text, read_texts};
-use meromorph::loss::Link;
 use meromorph::model::{Model, Prediction};
 
 /// The columns of the output: `prediction`, with loss `gaussian_nll` its `prediction_std`, and for classes its `probability`; for a model with poles `value` (empty at ⊥), `bottom`, `gap`
@@ -34,7 +33,7 @@ impl<'a> Columns<'a> {
         if model.preparation.as_ref().is_none_or(|preparation| preparation.target.levels().is_empty()) {
             (columns.names, columns.probability) = (Vec::new(), Vec::new());
         }
-        if model.loss.link() != Link::Normal {
+        if model.loss.link().deviation.is_none() {
             columns.deviations = Vec::new();
         }
         if model.spec.head().is_none() {

@@ -44,12 +44,13 @@ impl PlotData {
             let width = z.len() / y.len().max(1);
             return Self::Numbers(z.iter().step_by(width.max(1)).zip(y).map(pair).collect());
         }
-        let classes = names.len();
+        let (classes, link) = (names.len(), loss.link());
+        let outputs = loss.outputs(classes);
         let mut counts = vec![vec![0; classes]; classes];
-        let targets = y.len() * classes / z.len().max(1);
-        for (z, y) in z.chunks_exact(classes).zip(y.chunks_exact(targets.max(1))) {
+        let targets = y.len() * outputs / z.len().max(1);
+        for (z, y) in z.chunks_exact(outputs).zip(y.chunks_exact(targets.max(1))) {
             let actual = if targets > 1 { largest(y) } else { y[0] as usize };
-            counts[actual][largest(z)] += 1;
+            counts[actual][(link.class)(z)] += 1;
         }
         Self::Classes { names, counts }
     }

@@ -31,7 +31,7 @@ fn examples(count: usize, seed: u32) -> Examples {
 }
 
 fn config() -> TrainerConfig {
-    TrainerConfig { loss: Loss::Gaussian, epochs: 60, lr: 2e-2, patience: 0, ..TrainerConfig::default() }
+    TrainerConfig { loss: Loss::gaussian(), epochs: 60, lr: 2e-2, patience: 0, ..TrainerConfig::default() }
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn value_and_gradient_are_those_of_torch() {
         }
     }
     for device in devices(&[1, 2]) {
-        Graded::of(&device, &Loss::Gaussian, (&z, &y), &weights).check(sum, 1.5, &gradient, 2e-5);
+        Graded::of(&device, &Loss::gaussian(), (&z, &y), &weights).check(sum, 1.5, &gradient, 2e-5);
     }
 }
 

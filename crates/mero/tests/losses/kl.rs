@@ -46,7 +46,7 @@ fn value_and_gradient_are_those_of_torch() {
         gradient.extend(p.iter().zip(&y).map(|(p, y)| weight * (p - y)));
     }
     for device in devices(&[1, 2]) {
-        Graded::of(&device, &Loss::KullbackLeibler, (&z, &y), &weights).check(sum, 1.75, &gradient, 1e-5);
+        Graded::of(&device, &Loss::kl(), (&z, &y), &weights).check(sum, 1.75, &gradient, 1e-5);
     }
 }
 
@@ -190,7 +190,7 @@ fn what_is_no_share_is_an_error() {
     let mut train = examples(20, 1);
     train.y[4] += 0.5;
     let data = Data { inputs: 2, targets: 3, train, ..Data::default() };
-    let config = TrainerConfig { loss: Loss::KullbackLeibler, ..TrainerConfig::default() };
+    let config = TrainerConfig { loss: Loss::kl(), ..TrainerConfig::default() };
     let spec = Spec::mlp(2, &[], 3, Activation::identity());
     let said = Trainer::new(&Device::cpu(1), spec, config, data).map(drop).unwrap_err().to_string();
     let wanted = "train: loss \"kl\": training row 2: got shares whose sum is 1.5, expected shares whose sum is 1";

@@ -12,7 +12,7 @@ mod poisson;
 
 use folder::Folder;
 use meromorph::autograd::Var;
-use meromorph::loss::{Loss, sums};
+use meromorph::loss::{Compared, Loss, sums};
 use meromorph::tensor::Tensor;
 use meromorph::{Device, ops};
 use pollster::block_on;
@@ -33,7 +33,9 @@ impl Graded {
         };
         let (z, y, weights) = (var(z, rows.len()), var(y, rows.len()), var(rows, rows.len()));
         let classes = var(&vec![1.0; z.shape().sizes()[1]], 1);
-        let (sum, weight) = sums(loss, &z, &y, &weights, &classes, &|_| unreachable!("only pairs have a threshold"));
+        let (sum, weight) = sums(loss, &Compared { z: &z, y: &y, rows: &weights, classes: &classes }, &|_| {
+            unreachable!("only pairs have a threshold")
+        });
         let gradient = ops::grad(&sum, &[&z]).expect("a gradient").remove(0).expect("it depends on the outputs");
         let read = |x: &Var| block_on(x.value().to_f32()).expect("values").into_iter().map(f64::from).collect();
         let [sum, weight, gradient]: [Vec<f64>; 3] = [&sum, &weight, &gradient].map(read);

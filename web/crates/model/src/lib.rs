@@ -12,7 +12,6 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use meromorph::Device;
 use meromorph::error::{Error, Result, listed};
 use meromorph::files::{Format, Header, Table};
-use meromorph::loss::Link;
 use meromorph::model::{Noted, PredictOptions, Prediction, Ready};
 use meromorph::nn::Layout;
 use meromorph::table::{Feature, Note, NoteKind, NumberFeature, Preparation, Unknown};
@@ -155,7 +154,7 @@ impl Model {
             set(&answer, "probability", &values);
             set(&answer, "probabilities", &Float64Array::from(probabilities.as_slice()));
         }
-        if self.model.loss.link() == Link::Normal {
+        if self.model.loss.link().deviation.is_some() {
             set(&answer, "deviation", &Float64Array::from(deviations.as_slice()));
         }
         if has_poles {

@@ -83,7 +83,7 @@ fn data(content: &PageContent<'_>) -> Result<PlotData> {
 /// Probabilities [rows, classes] and the rows' own classes.
 fn classes(content: &PageContent<'_>, (z, y): (&[f32], &[f32]), classes: usize) -> (Vec<f64>, Vec<usize>) {
     let probabilities = content.model.class_probabilities(z, classes);
-    let rows = z.len() / classes.max(1);
+    let rows = z.len() / content.model.loss.outputs(classes).max(1);
     let own = if y.len() == rows {
         y.iter().map(|y| *y as usize).collect()
     } else {
