@@ -199,7 +199,12 @@ def differences(metadata, outputs, wanted):
         return [] if numpy.allclose(outputs["output"], given, rtol=1e-5, atol=1e-7) else ["shares"]
     if "levels" in target:
         named = [target["levels"][at] for at in outputs["output"].argmax(axis=1)]
-        return [] if named == wanted["prediction"] else ["classes"]
+        problems = [] if named == wanted["prediction"] else ["classes"]
+        if metadata["encoding"]["output"].startswith("the probability"):
+            given = numpy.array(wanted["probability"], dtype=float)
+            if not numpy.allclose(outputs["output"].max(axis=1), given, rtol=1e-5, atol=1e-7):
+                problems.append("probabilities")
+        return problems
     name = "decoded" if "decoded" in outputs else "output"
     # Counts have no scale.
     mean, scale = (target["mean"], target["scale"]) if "scale" in target else (0, 1)

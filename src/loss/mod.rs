@@ -25,7 +25,8 @@ pub use target::{Target, TargetForm};
 
 // To add one: add a file with its record, and its name here.
 crate::built_ins! {
-    LOSS: LossRecord; mse, mae, huber, log_cosh, quantile, poisson, bce, focal, hinge, gaussian, kl, cross_entropy
+    LOSS: LossRecord; mse, mae, huber, log_cosh, quantile, poisson, cross_entropy, bce, focal, hinge, gaussian,
+    kl
 }
 
 /// Names and descriptions of all losses but that of pairs, which goes with a projective head.

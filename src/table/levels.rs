@@ -27,7 +27,7 @@ pub(crate) fn classes(table: &Table, column: &Column, rows: &[u32], given: &[Str
         let near = hint(level, given.iter().map(String::as_str));
         let (name, source) = (&column.name, table.source());
         return Err(Error::new(format!(
-            "{source}: target \"{name}\" has the class \"{level}\", which is not one of classes{near}"
+            "target \"{name}\" of {source} has the class \"{level}\", which is not one of classes{near}"
         )));
     }
     if let Some(level) = given.iter().enumerate().find(|(at, level)| given[..*at].contains(level)) {

@@ -188,7 +188,7 @@ test("bad input is an Error with the engine's message", async () => {
     ["run(text, { target: 'y', activation: 'x*tanhh(x)' })", 'train: activation: formula, character 3: unknown function "tanhh": did you mean "tanh"? (in "x*tanhh(x)")'],
     ["run(text, { target: 'y', loss: '(p - y)^2/0' })", 'train: loss: formula, character 10: division by a constant zero (in "(p - y)^2/0")'],
     ["run(text, { target: 'y', delta: 2 })", 'train: delta applies only to loss "huber"'],
-    ["run(text, { target: 'y', loss: 'bce' })", 'train: the loss "bce" does not fit the target, which is a number; use mse, mae, huber, quantile, poisson, gaussian_nll or a formula'],
+    ["run(text, { target: 'y', loss: 'bce' })", /^train: the loss "bce" does not fit the target, which is a number; use mse, mae, .* or a formula$/],
     ["run(text, 'y')", "train: options: got \"y\", expected an object"],
     ["run('a,y\\n1,2\\n3\\n', { target: 'y' })", "data: row 2 (line 3): got 1 cells, expected 2; is it a line of text below the table? bad_rows skip leaves such rows out"],
     ["engine.load(new Uint8Array(3))", "model: is cut short: 3 bytes hold no safetensors header"],

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::Answer;
 use crate::saved::load;
-use crate::show::columns::{column_table, listed};
+use crate::show::columns::{column_table, listed, listed_as};
 use crate::show::labels::{blended, limits, shape_of};
 use crate::show::metrics::metrics_table;
 use crate::terminal::console::{say, say_json};
@@ -122,9 +122,10 @@ fn identity(args: &Args, model: &Model) -> Vec<(&'static str, String)> {
             ));
         }
         Some(Target::Counts { name, min, max, .. }) => {
+            let what = model.loss.target().what;
             lines.push((
                 "predicts",
-                format!("the rate of \"{name}\", a count; in training from {} to {}", figure(*min), figure(*max)),
+                format!("the mean of \"{name}\", {what}; in training from {} to {}", figure(*min), figure(*max)),
             ));
         }
         Some(Target::Shares { columns, means, .. }) => {
@@ -140,8 +141,13 @@ fn identity(args: &Args, model: &Model) -> Vec<(&'static str, String)> {
             ));
         }
         Some(Target::Classification { name, levels, counts }) => {
-            let classes = listed(levels, counts);
-            lines.push(("predicts", format!("\"{name}\", one of {} classes: {classes}", levels.len())));
+            let count = levels.len();
+            lines.push(if model.loss.target().is_ordered {
+                let classes = listed_as(&(0..count).collect::<Vec<_>>(), levels, counts);
+                ("predicts", format!("\"{name}\", one of {count} classes in order: {classes}"))
+            } else {
+                ("predicts", format!("\"{name}\", one of {count} classes: {}", listed(levels, counts)))
+            });
         }
         None => lines.push(("predicts", "from arrays: it has no column names".into())),
     }

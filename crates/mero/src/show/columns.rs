@@ -33,6 +33,11 @@ const SHOWN: usize = 6;
 pub(crate) fn listed(levels: &[String], counts: &[u32]) -> String {
     let mut order: Vec<usize> = (0..levels.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(counts[at]));
+    listed_as(&order, levels, counts)
+}
+
+/// The first texts of an order with their counts.
+pub(crate) fn listed_as(order: &[usize], levels: &[String], counts: &[u32]) -> String {
     let shown =
         order.iter().take(SHOWN).map(|&at| format!("{} ({})", short(&levels[at], 24), count(u64::from(counts[at]))));
     let more = levels.len().saturating_sub(SHOWN);

@@ -129,7 +129,7 @@ fn usage_errors_name_the_argument_and_exit_with_code_2() {
     for (flags, wanted) in [
         ("--momentum 0.5", "train: momentum applies only to optimizer \"sgd\", \"rmsprop\", \"muon\""),
         ("--delta 0.5", "train: delta applies only to loss \"huber\""),
-        ("--class-weights balanced", "train: class weights applies only to loss \"cross-entropy\""),
+        ("--class-weights balanced", "train: class weights apply only to loss …"),
         ("--loss mae --smoothing 0.1", "train: smoothing applies only to loss \"cross-entropy\""),
         (
             "--tau-infer 0.1",

@@ -172,7 +172,7 @@ fn what_is_no_share_is_an_error() {
             ),
             (
                 "train t.csv --target low --more-targets middle,high --loss kl --class-weights balanced",
-                "train: class weights applies only to loss \"cross-entropy\"",
+                "train: class weights apply only to loss …",
                 2,
             ),
             (

@@ -32,7 +32,7 @@ impl Graded {
             Var::leaf(tensor.expect("a tensor"))
         };
         let (z, y, weights) = (var(z, rows.len()), var(y, rows.len()), var(rows, rows.len()));
-        let classes = var(&vec![1.0; z.shape().sizes()[1]], 1);
+        let classes = var(&vec![1.0; loss.values(z.shape().sizes()[1])], 1);
         let (sum, weight) = sums(loss, &Compared { z: &z, y: &y, rows: &weights, classes: &classes }, &|_| {
             unreachable!("only pairs have a threshold")
         });
@@ -75,7 +75,12 @@ fn refused(folder: &Folder, cases: &[(&str, &str, i32)]) {
     let mut failures = Vec::new();
     for (line, wanted, code) in cases {
         let (got, said) = folder.refused(line);
-        if got != Some(*code) || said != format!("mero: {wanted}") {
+        // "…" ends the start of a message whose rest is a list of names.
+        let is_said = match wanted.strip_suffix('…') {
+            Some(start) => said.starts_with(&format!("mero: {start}")),
+            None => said == format!("mero: {wanted}"),
+        };
+        if got != Some(*code) || !is_said {
             failures.push(format!("{line}\n  {got:?} {said}\n  wanted {code} {wanted}"));
         }
     }

@@ -157,7 +157,7 @@ fn a_table_of_counts_is_predicted_as_rates() {
         let intervals = folder.told("predict m counts.csv --device cpu --interval 0.9");
         assert!(column(&intervals, "lower").iter().all(|lower| *lower >= 0.0));
         let info = folder.told("info m");
-        assert!(info.contains("the rate of \"y\", a count"), "{info}");
+        assert!(info.contains("the mean of \"y\", a count"), "{info}");
     }
 }
 
@@ -184,7 +184,7 @@ fn what_is_no_count_is_an_error() {
             ),
             (
                 "train counts.csv --target y --loss poisson --categorical y",
-                "train: the loss \"poisson\" does not fit the target, which is a class; use cross-entropy, bce, focal or hinge",
+                "train: the loss \"poisson\" does not fit the target, which is a class; use cross-entropy, …",
                 2,
             ),
             (
@@ -194,7 +194,7 @@ fn what_is_no_count_is_an_error() {
             ),
             (
                 "train counts.csv --target y --loss poisson --class-weights balanced",
-                "train: class weights applies only to loss \"cross-entropy\"",
+                "train: class weights apply only to loss …",
                 2,
             ),
         ],
