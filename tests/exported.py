@@ -36,6 +36,7 @@ CASES = [
       ["x*tanh(softplus(x))", "where(x>0,x,expm1(x))+0.1*sin(x)", "log1p(abs(x))*sign(x)-0.1*erfc(x)", "max(x,-0.5)/hypot(x,1)", "sinc(x)*(x<=2)"]),
     ("formula as loss, lion", "smooth", "--loss log(cosh(p-y)) --optimizer lion --lr 1e-4"),
     ("counts", "count", "--loss poisson"),
+    ("amounts", "count", "--loss tweedie --power 1.3"),
     ("shares", "red", "--loss kl --more-targets rest"),
     ("normal distribution", "smooth", "--loss gaussian_nll"),
     ("rational activation", "smooth", "--activation rational"),

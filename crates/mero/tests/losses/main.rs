@@ -9,6 +9,7 @@ mod kl;
 #[path = "../../../../tests/engine/noise.rs"]
 mod noise;
 mod poisson;
+mod tweedie;
 
 use folder::Folder;
 use meromorph::autograd::Var;
