@@ -37,6 +37,7 @@ CASES = [
     ("formula as loss, lion", "smooth", "--loss log(cosh(p-y)) --optimizer lion --lr 1e-4"),
     ("counts", "count", "--loss poisson"),
     ("amounts", "count", "--loss tweedie --power 1.3"),
+    ("classes in order", "colour", "--loss ordinal --classes blue,green,red"),
     ("shares", "red", "--loss kl --more-targets rest"),
     ("normal distribution", "smooth", "--loss gaussian_nll"),
     ("rational activation", "smooth", "--activation rational"),

@@ -25,7 +25,7 @@ pub use target::{Target, TargetForm};
 
 // To add one: add a file with its record, and its name here.
 crate::built_ins! {
-    LOSS: LossRecord; mse, mae, huber, log_cosh, quantile, poisson, tweedie, cross_entropy, bce, focal, hinge, gaussian,
+    LOSS: LossRecord; mse, mae, huber, log_cosh, quantile, poisson, tweedie, cross_entropy, ordinal, bce, focal, hinge, gaussian,
     kl
 }
 

@@ -46,7 +46,7 @@ export interface EngineOptions {
   /** How the last hidden layer becomes the prediction; all but linear can have poles and report ⊥ (no value). Default: linear. */
   head?: "linear" | "rational" | "projective" | "angular";
   /** Loss function: a name, or a formula of prediction p and target y such as "log(cosh(p - y))", both in standard deviations of the target; losses of counts and amounts take them as they are. Default: mse; cross-entropy for classes. */
-  loss?: "mse" | "mae" | "huber" | "log_cosh" | "quantile" | "poisson" | "tweedie" | "cross-entropy" | "bce" | "focal" | "hinge" | "gaussian_nll" | "kl" | (string & {});
+  loss?: "mse" | "mae" | "huber" | "log_cosh" | "quantile" | "poisson" | "tweedie" | "cross-entropy" | "ordinal" | "bce" | "focal" | "hinge" | "gaussian_nll" | "kl" | (string & {});
   /** Where huber turns from square to linear, in standard deviations of the target. A finite number above 0. Default: 1. */
   delta?: number;
   /** Share of the targets that the quantile loss leaves below the prediction. A number between 0 and 1. Default: 0.5. */

@@ -8,6 +8,7 @@ mod gaussian;
 mod kl;
 #[path = "../../../../tests/engine/noise.rs"]
 mod noise;
+mod ordinal;
 mod poisson;
 mod tweedie;
 
