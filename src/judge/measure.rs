@@ -1,9 +1,8 @@
 //! How metrics are computed: in f64 and in the target's units, from outputs of a model and targets of its loss.
 
-use super::class_metrics::ClassMetrics;
-use super::metrics::Metrics;
+use super::metrics::{Classes, Metrics, Numbers, Predicted, Scored, Shares};
 use super::pairs;
-use crate::loss::{Link, Loss, OutputLoss, TargetForm};
+use crate::loss::{Loss, OutputLoss, TargetForm};
 use crate::math::largest;
 use crate::nn::Spec;
 use crate::table;
@@ -40,79 +39,30 @@ impl Metrics {
     }
 
     fn of_outputs(loss: &OutputLoss, z: &[f32], y: &[f32], outputs: usize, scale: f64) -> Self {
-        let (mean, link) = (loss.mean(z, y, outputs), loss.link());
-        let metrics = match loss.target().form {
-            TargetForm::Class => Self::classification(link, z, y, outputs),
+        let (link, values) = (loss.link(), (loss.link().values)(outputs));
+        let (rows, mean) = (z.len() / outputs.max(1), loss.mean(z, y, outputs));
+        let (probabilities, own): (Vec<f64>, Vec<f32>);
+        let predicted = match loss.target().form {
             TargetForm::EachClass if outputs > 1 => {
-                let own: Vec<f32> = y.chunks_exact(outputs).map(|row| largest(row) as f32).collect();
-                Self::classification(link, z, &own, outputs)
+                probabilities = link.each_probability(z, outputs);
+                own = y.chunks_exact(outputs).map(|row| largest(row) as f32).collect();
+                Predicted::Classes(Classes::new(&probabilities, &own, values))
             }
-            TargetForm::Shares => Self::shares(link, z, y, outputs),
+            TargetForm::Class => {
+                probabilities = link.each_probability(z, outputs);
+                Predicted::Classes(Classes::new(&probabilities, y, values))
+            }
+            TargetForm::Shares => {
+                probabilities = link.each_probability(z, outputs);
+                Predicted::Shares(Shares { shares: &probabilities, targets: y, classes: values })
+            }
             TargetForm::Scaled | TargetForm::AsItIs | TargetForm::EachClass => {
-                let values = (link.values)(outputs);
-                let numbers: Vec<f32> = z.chunks_exact(outputs).flat_map(|row| &row[..values]).copied().collect();
-                let metrics = Self::regression(link, &numbers, y, values, scale);
-                if link.deviation.is_some() { metrics.with_likelihood(mean, scale) } else { metrics }
+                let numbers = z.chunks_exact(outputs).flat_map(|row| &row[..values]);
+                let pairs = numbers.zip(y).map(|(z, y)| [link.number(*z), f64::from(*y)]).collect();
+                Predicted::Numbers(Numbers { pairs, has_deviation: link.deviation.is_some() })
             }
         };
-        Self { loss: mean, ..metrics }
-    }
-
-    /// Regression: outputs `z` and targets `y` [rows, values] in the loss's units.
-    fn regression(link: &Link, z: &[f32], y: &[f32], values: usize, scale: f64) -> Self {
-        let count = z.len() as f64;
-        let pairs = || z.iter().zip(y).map(|(&z, &y)| (link.number(z), f64::from(y)));
-        let squares: f64 = pairs().map(|(z, y)| (z - y) * (z - y)).sum();
-        let mean = y.iter().map(|&y| f64::from(y)).sum::<f64>() / count;
-        let spread: f64 = y.iter().map(|&y| (f64::from(y) - mean).powi(2)).sum();
-        Self {
-            rows: z.len() / values.max(1),
-            mse: Some(squares / count * scale * scale),
-            mae: Some(pairs().map(|(z, y)| (z - y).abs()).sum::<f64>() / count * scale),
-            r2: (spread > 0.0).then(|| 1.0 - squares / spread),
-            ..Self::default()
-        }
-    }
-
-    /// With the metrics of normal distributions, whose mean loss, without its constant, is in scaled units.
-    fn with_likelihood(self, loss: f64, scale: f64) -> Self {
-        let nll = loss + scale.ln() + 0.5 * std::f64::consts::TAU.ln();
-        Self { rmse: self.mse.map(f64::sqrt), nll: Some(nll), ..self }
-    }
-
-    /// Classification: outputs `z` [rows, outputs], `y` [rows] class indices.
-    fn classification(link: &Link, z: &[f32], y: &[f32], outputs: usize) -> Self {
-        let mut probabilities = Vec::with_capacity(z.len());
-        z.chunks_exact(outputs).for_each(|row| link.push_probabilities(row, &mut probabilities));
-        Self::of_probabilities(&probabilities, y, (link.values)(outputs))
-    }
-
-    /// Shares of classes: logits `z` and targets `y` [rows, classes]. A row is right if its largest share is predicted as the largest.
-    fn shares(link: &Link, z: &[f32], y: &[f32], classes: usize) -> Self {
-        let (rows, mut right, mut apart) = (y.len() / classes, 0.0, 0.0);
-        let mut shares = Vec::with_capacity(classes);
-        for (z, y) in z.chunks_exact(classes).zip(y.chunks_exact(classes)) {
-            shares.clear();
-            link.push_probabilities(z, &mut shares);
-            right += f64::from(u8::from(largest(z) == largest(y)));
-            apart += shares.iter().zip(y).map(|(share, y)| (share - f64::from(*y)).abs()).sum::<f64>();
-        }
-        Self { rows, mae: Some(apart / y.len() as f64), accuracy: Some(right / rows as f64), ..Self::default() }
-    }
-
-    fn of_probabilities(probabilities: &[f64], y: &[f32], classes: usize) -> Self {
-        let ClassMetrics { accuracy, balanced_accuracy, f1, auc, log_loss, calibration } =
-            ClassMetrics::of(probabilities, y, classes);
-        Self {
-            rows: y.len(),
-            accuracy: Some(accuracy),
-            balanced_accuracy: Some(balanced_accuracy),
-            f1: Some(f1),
-            auc,
-            log_loss: Some(log_loss),
-            calibration: Some(calibration),
-            ..Self::default()
-        }
+        Self::of_scored(&Scored { rows, loss: mean, scale, predicted })
     }
 }
 

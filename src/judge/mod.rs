@@ -1,7 +1,6 @@
 //! How good a model is: metrics, curves, importance of columns, intervals, thresholds.
 
 mod bottom_shares;
-mod class_metrics;
 mod curves;
 mod evaluate;
 #[cfg(test)]
@@ -20,7 +19,7 @@ pub use curves::{Reliability, reliability, roc};
 pub use evaluate::Evaluation;
 pub use importance::{ExamineOptions, Importance, ImportanceReport, importance, main_metric};
 pub use intervals::{Calibration, ResidualGroup, Residuals};
-pub use metrics::{Figure, Metrics};
+pub use metrics::{ClassCount, Classes, Figure, Metric, Metrics, Numbers, Pair, Pairs, Predicted, Scored, Shares};
 pub use monitor::{Monitor, MonitorState, Rates};
 pub use partial::{Partial, PartialCurve, partial};
 pub use sweep::{NearPole, ThresholdRow, nearness, sweep};

@@ -1,47 +1,16 @@
 //! Metrics of predicted pairs, computed in f64: the loss by its formulas, errors of decoded values, and how well ⊥ is predicted.
 
-use super::metrics::Metrics;
+use super::metrics::{Metrics, Pair, Pairs, Predicted, Scored};
 use crate::kernels::strict;
 use crate::loss::PairLoss;
-use crate::math::median;
 use crate::nn::Head;
-
-/// A predicted pair and its target.
-struct Pair {
-    p: f64,
-    q: f64,
-    yn: f64,
-    yd: f64,
-    /// The decoded value and whether it is near a pole; `None` for ⊥.
-    value: Option<(f64, bool)>,
-}
 
 /// Metrics of pairs `z` against lifted targets `y`, both [rows, 2 · outputs]. `scale` turns a scaled error into target units.
 pub(crate) fn metrics(head: &Head, loss: &PairLoss, z: &[f32], y: &[f32], scale: f64) -> Metrics {
-    let pairs = pairs(head, z, y);
-    let share = |count: usize, of: usize| (of > 0).then(|| count as f64 / of as f64);
-    let (finite, bottom): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(|pair| pair.yd != 0.0);
-    let given: Vec<[f64; 2]> = finite.iter().filter_map(|pair| Some([pair.value?.0, pair.yn])).collect();
-    let count = given.len() as f64;
-    let mean = |of: &dyn Fn(&[f64; 2]) -> f64| (!given.is_empty()).then(|| given.iter().map(of).sum::<f64>() / count);
-    let squares = mean(&|[z, y]| (z - y) * (z - y));
-    let middle = mean(&|[_, y]| *y).unwrap_or(0.0);
-    let spread = mean(&|[_, y]| (y - middle) * (y - middle)).filter(|spread| *spread > 0.0);
-    let decoded = pairs.iter().filter(|pair| pair.value.is_some()).count();
-    let gaps = pairs.iter().filter(|pair| matches!(pair.value, Some((_, true)))).count();
-    Metrics {
-        rows: z.len() / (2 * head.outputs),
-        loss: total(loss, &pairs),
-        mse: squares.map(|mse| mse * scale * scale),
-        mae: mean(&|[z, y]| (z - y).abs()).map(|mae| mae * scale),
-        r2: squares.zip(spread).map(|(squares, spread)| 1.0 - squares / spread),
-        median: median(given.iter().map(|[z, y]| (z - y).abs()).collect()).map(|error| error * scale),
-        coverage: share(decoded, pairs.len()),
-        gap: share(gaps, pairs.len()),
-        refused: share(finite.iter().filter(|pair| pair.value.is_none()).count(), finite.len()),
-        found: share(bottom.iter().filter(|pair| pair.value.is_none()).count(), bottom.len()),
-        ..Metrics::default()
-    }
+    let all = pairs(head, z, y);
+    let numbers = all.iter().filter(|pair| pair.yd != 0.0).filter_map(|pair| Some([pair.value?.0, pair.yn])).collect();
+    let (rows, loss) = (z.len() / (2 * head.outputs), total(loss, &all));
+    Metrics::of_scored(&Scored { rows, loss, scale, predicted: Predicted::Pairs(Pairs { all, numbers }) })
 }
 
 fn pairs(head: &Head, z: &[f32], y: &[f32]) -> Vec<Pair> {

@@ -76,6 +76,13 @@ impl Link {
         }
     }
 
+    /// The probability of every class, [rows, classes], from outputs `z` [rows, outputs].
+    pub fn each_probability(&self, z: &[f32], outputs: usize) -> Vec<f64> {
+        let mut all = Vec::with_capacity(z.len());
+        z.chunks_exact(outputs).for_each(|row| self.push_probabilities(row, &mut all));
+        all
+    }
+
     /// The number that a row's outputs predict.
     pub fn number(&self, output: f32) -> f64 {
         (self.number)(output)

@@ -163,10 +163,7 @@ impl Model {
     /// The probability of every class, [rows, classes], from raw outputs: softmax of as many, sigmoid if each class was trained against the rest, or as
     /// the loss says.
     pub fn class_probabilities(&self, outputs: &[f32], classes: usize) -> Vec<f64> {
-        let mut all = Vec::with_capacity(outputs.len());
-        let link = self.loss.link();
-        outputs.chunks_exact((link.outputs)(classes)).for_each(|row| link.push_probabilities(row, &mut all));
-        all
+        self.loss.link().each_probability(outputs, self.loss.outputs(classes))
     }
 
     /// The prediction of a number from a row's outputs.

@@ -93,26 +93,7 @@ pub fn mean_and_spread(folds: &[Metrics]) -> [Metrics; 2] {
         [Some(mean), (count > 1.0).then(|| (squares / (count - 1.0)).sqrt())]
     };
     let rows = folds.iter().map(|fold| fold.rows).sum();
-    [0, 1].map(|at| Metrics {
-        rows,
-        loss: of(|m| Some(m.loss))[at].unwrap_or_default(),
-        mse: of(|m| m.mse)[at],
-        mae: of(|m| m.mae)[at],
-        r2: of(|m| m.r2)[at],
-        rmse: of(|m| m.rmse)[at],
-        nll: of(|m| m.nll)[at],
-        accuracy: of(|m| m.accuracy)[at],
-        balanced_accuracy: of(|m| m.balanced_accuracy)[at],
-        f1: of(|m| m.f1)[at],
-        auc: of(|m| m.auc)[at],
-        log_loss: of(|m| m.log_loss)[at],
-        calibration: of(|m| m.calibration)[at],
-        coverage: of(|m| m.coverage)[at],
-        median: of(|m| m.median)[at],
-        gap: of(|m| m.gap)[at],
-        refused: of(|m| m.refused)[at],
-        found: of(|m| m.found)[at],
-    })
+    [0, 1].map(|at| Metrics::of_each(rows, |figure| of(figure)[at]))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use meromorph::judge::Metrics;
 use meromorph::options::{Naming, markdown, typescript};
 use meromorph::run::{OPTIONS, READING};
 
@@ -33,6 +34,18 @@ fn readmes_list_every_option() {
     check_between("README.md", &markdown(&OPTIONS, Naming::Command));
     let both = [markdown(&OPTIONS, Naming::JavaScript), markdown(&READING, Naming::JavaScript)];
     check_between("web/README.md", &both.join("\n"));
+}
+
+#[test]
+fn typescript_types_have_every_metric() {
+    let head = "// The metrics of predictions. Generated from src/judge/metrics by\n// `MERO_WRITE=1 cargo test --test engine generated`: do not edit.\n";
+    let metric = |(name, doc): &(&str, &str)| {
+        format!("  /** {doc}. */\n  {}: number | null;\n", Naming::JavaScript.of(name))
+    };
+    let metrics: String = Metrics::DOCS.iter().map(metric).collect();
+    let doc = "/** The quality of predictions. A figure that does not apply is null. */";
+    let rows = "  /** Number of rows. */\n  rows: number;\n";
+    check("web/src/metrics.ts", &format!("{head}\n{doc}\nexport interface Metrics {{\n{rows}{metrics}}}\n"));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 // The public types: options, events, results. Those of data and predictions are in data.ts.
 import type { LabelType, ReadingOptions, Task } from "./data.js";
+import type { Metrics } from "./metrics.js";
 import type { Model } from "./model.js";
 import type { EngineOptions } from "./train-options.js";
 
 export type * from "./data.js";
 export type * from "./profile.js";
-export type { EngineOptions };
+export type { EngineOptions, Metrics };
 
 /** The device to open. `auto` chooses a hardware GPU, otherwise the CPU. A software adapter is used only with `webgpu`. */
 export type DeviceName = "auto" | "webgpu" | "cpu";
@@ -133,40 +134,6 @@ export interface GradientFigures {
   largestNorm: number;
   /** With `precision: "f16"` the factor of the loss after the epoch; otherwise null. */
   lossScale: number | null;
-}
-
-/** The quality of predictions, in the target's units. A figure that does not apply is null. */
-export interface Metrics {
-  rows: number;
-  loss: number | null;
-  mse: number | null;
-  mae: number | null;
-  r2: number | null;
-  /** The root of the mean squared error. */
-  rmse: number | null;
-  /** The mean of -ln of the predicted normal density at the targets. */
-  nll: number | null;
-  accuracy: number | null;
-  /** The mean over the classes of the share of their rows that was predicted. */
-  balancedAccuracy: number | null;
-  /** The mean over the classes of F1. */
-  f1: number | null;
-  /** The area under the ROC curve; for more than two classes the mean of each against the rest. */
-  auc: number | null;
-  /** The mean of -ln p of the rows' own classes. */
-  logLoss: number | null;
-  /** The mean distance of predicted probabilities from the share that is right. */
-  calibration: number | null;
-  /** The median absolute error of a model with poles. */
-  median: number | null;
-  /** The share of rows with a predicted value. The errors are computed over these rows. */
-  coverage: number | null;
-  /** Of the predicted values, the share near a pole. */
-  gap: number | null;
-  /** Of the rows whose target is a number, the share predicted as ⊥. */
-  refused: number | null;
-  /** Of the rows whose target is ⊥, the share predicted as ⊥. */
-  found: number | null;
 }
 
 /** The quality of a model on a table. */

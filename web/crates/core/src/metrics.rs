@@ -3,31 +3,18 @@
 use wasm_bindgen::JsValue;
 
 use meromorph::judge::Metrics;
-use meromorph_web_values::object;
+use meromorph::options::Naming;
+use meromorph_web_values::{object, set};
 
 /// The quality of predictions as an object; null where a figure does not apply.
 pub(super) fn metrics(metrics: &Metrics) -> JsValue {
-    object([
-        ("rows", count(metrics.rows)),
-        // No loss without rows: 0 would mean a perfect model.
-        ("loss", number((metrics.rows > 0).then_some(metrics.loss))),
-        ("mse", number(metrics.mse)),
-        ("mae", number(metrics.mae)),
-        ("r2", number(metrics.r2)),
-        ("rmse", number(metrics.rmse.or(metrics.mse.map(f64::sqrt)))),
-        ("nll", number(metrics.nll)),
-        ("accuracy", number(metrics.accuracy)),
-        ("balancedAccuracy", number(metrics.balanced_accuracy)),
-        ("f1", number(metrics.f1)),
-        ("auc", number(metrics.auc)),
-        ("logLoss", number(metrics.log_loss)),
-        ("calibration", number(metrics.calibration)),
-        ("median", number(metrics.median)),
-        ("coverage", number(metrics.coverage)),
-        ("gap", number(metrics.gap)),
-        ("refused", number(metrics.refused)),
-        ("found", number(metrics.found)),
-    ])
+    // No loss without rows: 0 would mean a perfect model.
+    let value = |name: &str, value: Option<f64>| number(value.filter(|_| metrics.rows > 0 || name != "loss"));
+    let answer = object([("rows", count(metrics.rows))]);
+    for (name, _, figure) in Metrics::FIGURES {
+        set(&answer, &Naming::JavaScript.of(name), &value(name, figure(metrics)));
+    }
+    answer
 }
 
 /// A number of things.
