@@ -39,9 +39,8 @@ fn readmes_list_every_option() {
 #[test]
 fn typescript_types_have_every_metric() {
     let head = "// The metrics of predictions. Generated from src/judge/metrics by\n// `MERO_WRITE=1 cargo test --test engine generated`: do not edit.\n";
-    let metric = |(name, doc): &(&str, &str)| {
-        format!("  /** {doc}. */\n  {}: number | null;\n", Naming::JavaScript.of(name))
-    };
+    let metric =
+        |(name, doc): &(&str, &str)| format!("  /** {doc}. */\n  {}: number | null;\n", Naming::JavaScript.of(name));
     let metrics: String = Metrics::DOCS.iter().map(metric).collect();
     let doc = "/** The quality of predictions. A figure that does not apply is null. */";
     let rows = "  /** Number of rows. */\n  rows: number;\n";

@@ -23,6 +23,8 @@ export interface Metrics {
   balancedAccuracy: number | null;
   /** Mean over the classes of F1, the harmonic mean of precision and recall. */
   f1: number | null;
+  /** Correlation of classes and predicted classes (Matthews), 0 for guesses, also where one class has most rows; absent if a class has all rows. */
+  mcc: number | null;
   /** Area under the ROC curve, for more than two classes the mean of each against the rest; absent if a class has all rows. */
   auc: number | null;
   /** Mean of -ln p of the rows' own classes. */

@@ -69,7 +69,7 @@ macro_rules! metrics {
 }
 
 metrics! {
-    mse, mae, r2, rmse, nll, accuracy, balanced_accuracy, f1, auc, log_loss, calibration, median, coverage, gap, refused, found,
+    mse, mae, r2, rmse, nll, accuracy, balanced_accuracy, f1, mcc, auc, log_loss, calibration, median, coverage, gap, refused, found,
 }
 
 /// Only the metrics that are present are written.
@@ -143,6 +143,16 @@ mod tests {
         near("log loss", got.log_loss.unwrap(), loss);
         // Bins: .9 right; .6 twice, one right; .65 wrong, in the same bin; .8 right.
         near("calibration", got.calibration.unwrap(), (0.1 + (1.85 - 1.0) + 0.2) / 5.0);
+    }
+
+    #[test]
+    fn the_correlation_of_classes_by_hand() {
+        // Of classes 0, 0, 1, 2 the predictions are 0, 1, 1, 2: (3·4 - (2·1 + 1·2 + 1·1)) / √((16 - 6)(16 - 6)).
+        let p = [0.8, 0.1, 0.1, 0.2, 0.7, 0.1, 0.1, 0.8, 0.1, 0.1, 0.1, 0.8];
+        assert!((classes(&p, &[0.0, 0.0, 1.0, 2.0], 3).mcc.unwrap() - 0.7).abs() < 1e-12);
+        let same = [0.9, 0.1, 0.8, 0.2];
+        assert_eq!(classes(&same, &[0.0, 1.0], 2).mcc, Some(0.0));
+        assert_eq!(classes(&same, &[0.0, 0.0], 2).mcc, None);
     }
 
     #[test]
