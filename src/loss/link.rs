@@ -16,7 +16,7 @@ pub struct Link {
     /// The standard deviation that a second output predicts, if predictions have one.
     pub deviation: Option<fn(f32) -> f64>,
     /// Appends the probability of every class, from a row's outputs; `None` if they predict numbers.
-    pub probabilities: Option<fn(&[f32], &mut Vec<f64>)>,
+    pub probabilities: Option<PushProbabilities>,
     /// The class that a row's outputs predict.
     pub class: fn(&[f32]) -> usize,
     /// Outputs whose predictions are these: one number, or the probability of every class.
@@ -28,6 +28,9 @@ pub struct Link {
     /// What an exported output is, in words.
     pub doc: &'static str,
 }
+
+/// Appends the probability of every class, from a row's outputs.
+pub type PushProbabilities = fn(&[f32], &mut Vec<f64>);
 
 /// An output of an exported model: its name, and its ops; the model's own outputs if absent.
 pub type Exported = (&'static str, Option<fn(&Var) -> Var>);

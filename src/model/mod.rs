@@ -1,5 +1,6 @@
 //! A model file: spec, weights, preparation of its table; what it predicts.
 
+mod closures;
 mod examples;
 mod initial;
 mod network;
@@ -7,14 +8,17 @@ mod predict;
 mod prediction;
 pub(crate) mod predictor;
 mod ready;
+mod source;
 mod storage;
 mod trained;
 
+pub use closures::{Batch, LossValue, Outputs, Parameters};
 pub use examples::Examples;
 pub use initial::Initial;
-pub use network::{Batch, Network, Outputs, Parameters};
+pub use network::Network;
 pub use prediction::{Follow, Noted, PredictOptions, Prediction};
 pub use predictor::Factor;
 pub use ready::Ready;
+pub use source::{Direction, GradientSource, SourceState, SourceStep, Sourced, StateBlock};
 pub use storage::Storage;
 pub use trained::Model;

@@ -1,10 +1,11 @@
 //! What a trainer trains: a `Spec`, or a function of named parameters over `Var`, and optionally a loss that is a closure over `Var`.
 
 use std::cell::OnceCell;
-use std::ops::Index;
 use std::rc::Rc;
 
+use super::closures::{Batch, LossValue, Outputs, Parameters, total};
 use super::initial::Initial;
+use super::source::GradientSource;
 use crate::autograd::Var;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -32,7 +33,10 @@ use crate::tensor::Tensor;
 pub struct Network {
     model: Definition,
     layout: Layout,
+    /// The names of the parameters.
+    names: Rc<[String]>,
     loss: Option<LossFunction>,
+    source: Option<Rc<dyn GradientSource>>,
 }
 
 #[derive(Clone)]
@@ -48,15 +52,20 @@ enum Definition {
 }
 
 type ForwardFunction = Rc<dyn Fn(&Parameters, &Var) -> Result<Vec<Var>>>;
-type LossFunction = Rc<dyn Fn(&[Var], &Batch) -> Var>;
+type LossFunction = Rc<dyn Fn(&[Var], &Batch) -> Result<Var>>;
 
 impl From<Spec> for Network {
     fn from(spec: Spec) -> Self {
-        Self { layout: Layout::of(&spec), model: Definition::Spec(spec), loss: None }
+        Self::new(Layout::of(&spec), Definition::Spec(spec))
     }
 }
 
 impl Network {
+    fn new(layout: Layout, model: Definition) -> Self {
+        let names = layout.parameters.iter().map(|parameter| parameter.name.clone()).collect();
+        Self { model, layout, names, loss: None, source: None }
+    }
+
     /// A function of named parameters and of inputs [rows, inputs]. Each output is [rows, columns]; row r may depend on input row r only.
     ///
     /// `forward` returns a `Var`, several of them (`Vec<Var>`, `[Var; N]`), or a `Result` of these. It is called whenever ops are recorded,
@@ -72,14 +81,20 @@ impl Network {
         let layout = Layout::named(starts);
         let forward = Rc::new(move |parameters: &Parameters, x: &Var| forward(parameters, x).into().0);
         let (initial, fused) = (initial.into(), Rc::default());
-        Self { model: Definition::Function { inputs, initial, forward, fused }, layout, loss: None }
+        Self::new(layout, Definition::Function { inputs, initial, forward, fused })
     }
 
-    /// Replaces the loss of the configuration by a closure over the model's outputs and the batch. It returns the mean over the rows of the
-    /// batch, of shape [1], with `batch.weight` as the rows' weights; [`Batch::mean`] takes such a mean. It may contain derivatives of the outputs by the
-    /// inputs, `ops::grad(&outputs[0], &[&batch.x])`, as for a differential equation.
-    pub fn with_loss(self, loss: impl Fn(&[Var], &Batch) -> Var + 'static) -> Self {
-        Self { loss: Some(Rc::new(loss)), ..self }
+    /// Replaces the loss of the configuration by a closure over the model's outputs and the batch. It returns the losses of the rows, [rows, columns], whose
+    /// weighted mean is taken; or a mean of its own, of shape [1], with `batch.weight` as the rows' weights ([`Batch::mean`] takes such a mean); or a
+    /// `Result` of these. It may contain derivatives of the outputs by the inputs, `ops::grad(&outputs[0], &[&batch.x])`, as for a differential
+    /// equation, and the parameters, `batch.parameters`.
+    pub fn with_loss<L: Into<LossValue>>(self, loss: impl Fn(&[Var], &Batch) -> L + 'static) -> Self {
+        Self { loss: Some(Rc::new(move |outputs: &[Var], batch: &Batch| loss(outputs, batch).into().0)), ..self }
+    }
+
+    /// Takes the gradients of each step, or the whole update, from a source of the program's own.
+    pub fn with_source(self, source: impl GradientSource + 'static) -> Self {
+        Self { source: Some(Rc::new(source)), ..self }
     }
 
     /// The model as data: a function is traced into a graph of ops, as one layer.
@@ -171,6 +186,16 @@ impl Network {
         self.loss.is_some()
     }
 
+    /// Where gradients come from, if not from the model's own ops.
+    pub(crate) fn source(&self) -> Option<&dyn GradientSource> {
+        self.source.as_deref()
+    }
+
+    /// The parameters by name.
+    pub(crate) fn named(&self, values: &[Var], is_training: bool) -> Parameters {
+        Parameters::new(self.names.clone(), values.to_vec(), is_training)
+    }
+
     pub(crate) fn head(&self) -> Option<&Head> {
         self.spec().and_then(Spec::head)
     }
@@ -211,7 +236,7 @@ impl Network {
                 let (z, running) = learn(spec, leaves, x, pass);
                 Ok((vec![z], running))
             }
-            Definition::Function { forward, .. } => Ok((self.call(forward, leaves, x)?, Vec::new())),
+            Definition::Function { forward, .. } => Ok((Self::call(forward, &self.named(leaves, true), x)?, Vec::new())),
         }
     }
 
@@ -219,13 +244,12 @@ impl Network {
     pub(crate) fn predict(&self, leaves: &[Var], x: &Var) -> Result<Vec<Var>> {
         match &self.model {
             Definition::Spec(spec) => Ok(vec![forward(spec, leaves, x, &Pass::Predict)]),
-            Definition::Function { forward, .. } => self.call(forward, leaves, x),
+            Definition::Function { forward, .. } => Self::call(forward, &self.named(leaves, false), x),
         }
     }
 
-    fn call(&self, forward: &ForwardFunction, leaves: &[Var], x: &Var) -> Result<Vec<Var>> {
-        let names = self.layout.parameters.iter().map(|parameter| parameter.name.clone()).collect();
-        let outputs = forward(&Parameters { names, values: leaves.to_vec() }, x)?;
+    fn call(forward: &ForwardFunction, parameters: &Parameters, x: &Var) -> Result<Vec<Var>> {
+        let outputs = forward(parameters, x)?;
         let rows = x.shape().sizes()[0];
         let is_wrong = |output: &&Var| output.shape().rank() != 2 || output.shape().sizes()[0] != rows;
         match outputs.iter().find(is_wrong) {
@@ -241,103 +265,26 @@ impl Network {
     /// The loss closure's value as a weighted sum, and the sum of weights, each of shape [1]; `None` without a closure. A mean over one
     /// batch alone may have weight 1; means over several batches need the weights of their rows.
     pub(crate) fn own_loss(&self, outputs: &[Var], batch: &Batch, is_alone: bool) -> Option<Result<(Var, Var)>> {
-        let loss = (self.loss.as_ref()?)(outputs, batch);
-        if loss.shape().sizes() != [1] {
-            return Some(Err(Error::new(format!(
-                "train: the loss has the wrong shape: got {}, expected [1], a mean over the rows such as batch.mean(&x)",
-                loss.shape()
-            ))));
-        }
+        let loss = match (self.loss.as_ref()?)(outputs, batch) {
+            Ok(loss) => loss,
+            Err(error) => return Some(Err(error.within("train: the loss"))),
+        };
+        let rows = batch.weight.shape().sizes()[0];
+        let loss = match *loss.shape().sizes() {
+            [1] => loss,
+            [count, _] if count == rows => batch.mean(&loss),
+            _ => {
+                return Some(Err(Error::new(format!(
+                    "train: the loss has the wrong shape: got {}, expected the losses of the rows, [{rows}, columns], or their mean, [1]",
+                    loss.shape()
+                ))));
+            }
+        };
         if is_alone {
             let one = Tensor::scalar(loss.value().device(), 1.0).reshape([1]);
             return Some(Ok((loss, Var::constant(one))));
         }
         let weight = total(&batch.weight);
         Some(Ok((ops::mul(&loss, &weight), weight)))
-    }
-}
-
-/// The rows of one step.
-pub struct Batch {
-    /// Inputs [rows, inputs]. `ops::grad` of an output by them is its derivative in each row, and can be differentiated again.
-    pub x: Var,
-    /// Targets [rows, targets].
-    pub y: Var,
-    /// Weights [rows, 1]: 1, or 0 for rows that only fill the last batch.
-    pub weight: Var,
-}
-
-impl Batch {
-    /// The weighted mean of `x` [rows, columns] over rows and columns, of shape [1].
-    #[track_caller]
-    pub fn mean(&self, x: &Var) -> Var {
-        let columns = x.shape().sizes()[1] as f32;
-        let weighted = ops::mul(x, &self.weight);
-        ops::fused(&[&total(&weighted), &total(&self.weight)], |v| v[0] / (v[1] * columns))
-    }
-}
-
-fn total(x: &Var) -> Var {
-    ops::reshape(&ops::sum(x, 0..2), [1])
-}
-
-/// The parameters of a function model, by name.
-pub struct Parameters {
-    names: Vec<String>,
-    values: Vec<Var>,
-}
-
-impl Parameters {
-    /// The parameter `name`; an unknown name is an error that lists the names there are.
-    pub fn get(&self, name: &str) -> Result<&Var> {
-        match self.names.iter().position(|known| known == name) {
-            Some(at) => Ok(&self.values[at]),
-            None => Err(Error::new(format!(
-                "network: unknown parameter: got \"{name}\", expected one of {}",
-                self.names.join(", ")
-            ))),
-        }
-    }
-
-    /// All parameters in the order in which the model lists them.
-    pub fn values(&self) -> &[Var] {
-        &self.values
-    }
-}
-
-/// `parameters["name"]`; an unknown name panics, where [`Parameters::get`] returns an error.
-impl Index<&str> for Parameters {
-    type Output = Var;
-
-    #[track_caller]
-    fn index(&self, name: &str) -> &Var {
-        self.get(name).unwrap_or_else(|error| panic!("{error}"))
-    }
-}
-
-/// What a function model returns: one `Var`, several, or an error.
-pub struct Outputs(Result<Vec<Var>>);
-
-impl From<Var> for Outputs {
-    fn from(output: Var) -> Self {
-        Self(Ok(vec![output]))
-    }
-}
-
-impl From<Vec<Var>> for Outputs {
-    fn from(outputs: Vec<Var>) -> Self {
-        Self(Ok(outputs))
-    }
-}
-
-impl<const N: usize> From<[Var; N]> for Outputs {
-    fn from(outputs: [Var; N]) -> Self {
-        Self(Ok(outputs.into()))
-    }
-}
-
-impl<T: Into<Self>> From<Result<T>> for Outputs {
-    fn from(outputs: Result<T>) -> Self {
-        outputs.map_or_else(|error| Self(Err(error)), Into::into)
     }
 }

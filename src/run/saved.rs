@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::files::tensors::{self, Array, Data};
 use crate::json::{Json, Record};
 use crate::kernels::fold;
-use crate::model::{Model, Storage};
+use crate::model::{Model, SourceState, StateBlock, Storage};
 use crate::nn::Layout;
 use crate::optim::Motion;
 use crate::record;
@@ -32,15 +32,20 @@ struct Words {
     held: Vec<u64>,
     origin: Option<Origin>,
     has_own_loss: bool,
+    /// The name of the source of gradients.
+    source: Option<String>,
+    /// The names of its blocks.
+    blocks: Vec<String>,
 }
 
-record! { Words { settings, progress, fingerprint, held = Vec::new(), has_own_loss = false, origin } }
+record! { Words { settings, progress, fingerprint, held = Vec::new(), has_own_loss = false, source = None, blocks = Vec::new(), origin } }
 
 impl Checkpoint {
     /// The bytes of the file: a model file with the best weights so far, and the state of the run.
     pub fn save(&self, preparation: Option<Preparation>) -> Result<Vec<u8>> {
         let best = Model::new(self.spec.clone(), self.settings.loss.clone(), self.best.clone(), preparation);
         let mut content = best.to_tensors(Storage::F32)?;
+        let blocks = self.source.as_ref().map(|source| &source.blocks[..]).unwrap_or_default();
         let words = Words {
             settings: self.settings.clone(),
             progress: self.progress.clone(),
@@ -48,6 +53,8 @@ impl Checkpoint {
             held: self.held.clone(),
             origin: self.origin.as_ref().map(Origin::from_json).transpose()?,
             has_own_loss: self.has_own_loss,
+            source: self.source.as_ref().map(|source| source.name.clone()),
+            blocks: blocks.iter().map(|block| block.name.clone()).collect(),
         };
         content.metadata.push((KEY.into(), words.to_json().to_string()));
         let total = self.parameters.len();
@@ -55,6 +62,9 @@ impl Checkpoint {
         content.put_f32("run.moments", &[self.moments.len()], self.moments.clone());
         if !self.sums.is_empty() {
             content.put_f32("run.sums", &[self.sums.len()], self.sums.clone());
+        }
+        for (at, block) in blocks.iter().enumerate() {
+            content.put_f32(&format!("run.source.{at}"), &[block.values.len()], block.values.clone());
         }
         content.put_f32("run.best", &[total], self.best.clone());
         content.put_f32("run.losses", &[self.progress.losses.len()], self.progress.losses.clone());
@@ -106,8 +116,19 @@ impl Checkpoint {
         moments.resize(moment_words, 0.0);
         let sums = if words.settings.accumulate > 1 { take("run.sums", fold::words_of(total))? } else { Vec::new() };
         let best = take("run.best", total)?;
-        let Words { settings, mut progress, fingerprint, held, origin, has_own_loss } = words;
+        let Words { settings, mut progress, fingerprint, held, origin, has_own_loss, source: name, blocks: names } =
+            words;
         progress.losses = take("run.losses", progress.cursor)?;
+        let mut blocks = Vec::new();
+        for (at, block) in names.into_iter().enumerate() {
+            let place = format!("run.source.{at}");
+            let length =
+                content.tensors.all().iter().find(|(name, _)| *name == place).map(|(_, array)| array.data.len());
+            let values =
+                content.take_f32(&place, &[length.unwrap_or_default()]).map_err(|error| error.within(source))?;
+            blocks.push(StateBlock { name: block, values });
+        }
+        let own_source = name.map(|name| SourceState { name, blocks });
         let Some(Array { data: Data::U32(control), .. }) = content.tensors.remove("run.control") else {
             return Err(err("its step counters are missing"));
         };
@@ -124,6 +145,7 @@ impl Checkpoint {
         let checkpoint = Self {
             spec,
             has_own_loss,
+            source: own_source,
             settings,
             parameters,
             moments,

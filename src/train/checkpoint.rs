@@ -4,6 +4,7 @@ use super::config::TrainerConfig;
 use super::data::Data;
 use super::progress::Progress;
 use crate::json::Json;
+use crate::model::SourceState;
 use crate::nn::Spec;
 
 /// The complete state of a run.
@@ -13,6 +14,8 @@ pub struct Checkpoint {
     pub spec: Spec,
     /// Whether its loss is a closure, which the program that goes on has to give.
     pub has_own_loss: bool,
+    /// The source of its gradients, if they are not the model's own; the program that goes on has to give the source.
+    pub source: Option<SourceState>,
     /// The configuration.
     pub settings: TrainerConfig,
     /// Flat parameters.

@@ -16,6 +16,8 @@ pub enum Event<'a> {
         /// Steps in an epoch.
         steps: usize,
     },
+    /// What the source of gradients reports of the steps up to here.
+    Source(&'a [(String, f64)]),
     /// An epoch ended.
     Epoch(&'a EpochReport),
 }

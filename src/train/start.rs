@@ -18,7 +18,7 @@ use super::trainer::Trainer;
 use crate::device::{Buffer, Device};
 use crate::error::{Error, Result};
 use crate::math;
-use crate::model::Network;
+use crate::model::{GradientSource, Network, SourceState, StateBlock};
 
 impl Trainer {
     /// Sets up a run of a `Spec` or a [`Network`]: draws parameters from the seed, uploads the data, records the step. With a loss of counts the
@@ -84,6 +84,7 @@ impl Trainer {
             steps,
             window: 16,
             progress: Progress::default(),
+            hook: None,
         })
     }
 
@@ -93,6 +94,11 @@ impl Trainer {
             return Err(Error::new(
                 "resume: the loss of the run is a closure, which no file holds: expected the model with its loss (Trainer::resume_with)",
             ));
+        }
+        if let Some(SourceState { name, .. }) = &checkpoint.source {
+            return Err(Error::new(format!(
+                "resume: the gradients of the run came from the source \"{name}\", which no file holds: expected the model with it (Trainer::resume_with)"
+            )));
         }
         let network = Network::from(checkpoint.spec.clone());
         Self::continued(device, network, data, checkpoint)
@@ -118,6 +124,13 @@ impl Trainer {
             };
             return Err(Error::new(format!("resume: got a model with {what}")));
         }
+        let names = |source: Option<&str>| source.map_or_else(|| "none".to_owned(), |name| format!("\"{name}\""));
+        let (got, expected) = (network.source().map(GradientSource::name), checkpoint.source.as_ref());
+        let expected = expected.map(|source| source.name.as_str());
+        if got != expected {
+            let [got, expected] = [got, expected].map(names);
+            return Err(Error::new(format!("resume: the source of gradients: got {got}, expected {expected}")));
+        }
         Self::continued(device, network, data, checkpoint)
     }
 
@@ -128,7 +141,7 @@ impl Trainer {
         if let Some(part) = checkpoint.other_part(&data) {
             return Err(Error::new(format!("resume: these are not the {part} rows of the checkpoint")));
         }
-        let Checkpoint { settings, parameters, moments, sums, control, best, progress, .. } = checkpoint;
+        let Checkpoint { source, settings, parameters, moments, sums, control, best, progress, .. } = checkpoint;
         // A memory budget was kept when the run began: other steps would not be the same run.
         fits::check(&network, &settings, &data)?;
         let mut trainer = Self::build(device, network, settings, data, &parameters)?;
@@ -140,6 +153,15 @@ impl Trainer {
         device.write(&state.moments, 0, bytemuck::cast_slice(&moments))?;
         if let Some(held) = state.sums.as_ref().filter(|_| !sums.is_empty()) {
             device.write(held, 0, bytemuck::cast_slice(&sums))?;
+        }
+        let blocks = source.map(|source| source.blocks).unwrap_or_default();
+        let has_all = blocks.len() == state.source.len();
+        let fits = |(block, buffer): (&StateBlock, &Buffer)| block.values.len() == buffer.words();
+        if !has_all || !blocks.iter().zip(&state.source).all(fits) {
+            return Err(Error::new("resume: the state of the source of gradients is not that of the checkpoint"));
+        }
+        for (block, buffer) in blocks.iter().zip(&state.source) {
+            device.write(buffer, 0, bytemuck::cast_slice(&block.values))?;
         }
         device.write(&state.control, 0, &control)?;
         device.write(&state.best, 0, bytemuck::cast_slice(&best))?;
@@ -212,6 +234,12 @@ impl Trainer {
         Ok(Checkpoint {
             spec,
             has_own_loss: self.network.has_own_loss(),
+            source: match self.network.source() {
+                Some(source) => {
+                    Some(SourceState { name: source.name().to_owned(), blocks: self.source_blocks().await? })
+                }
+                None => None,
+            },
             settings: self.settings.clone(),
             parameters: bytemuck::cast_vec(read(&self.state.parameters).await?),
             moments: bytemuck::cast_vec(read(&self.state.moments).await?),

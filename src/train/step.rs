@@ -9,6 +9,7 @@ pub(crate) mod order;
 mod passes;
 pub(crate) mod recorded;
 pub(crate) mod setup;
+mod sourced;
 pub(crate) mod state;
 mod update;
 pub(crate) mod validation;
@@ -24,7 +25,10 @@ use crate::loss::Loss;
 /// The training step of a run, and how it was made.
 pub(crate) struct Plans {
     pub kind: StepKind,
+    /// The whole step, or what comes before a hook.
     pub step: Plan,
+    /// What comes after a hook, if there is one.
+    pub update: Option<Plan>,
     /// Words that the parts of a fused step pass to the update; 0 for a recorded step.
     pub gradient_words: usize,
     /// Number of outputs of the model.
@@ -49,26 +53,32 @@ impl Plans {
         };
         let train = Rows::upload(setup, &setup.data.train)?;
         let loss = settings.curriculum.loss(&settings.loss, 0, None);
-        let (step, outputs) = step(setup, state, kind, &train, &loss)?;
+        let Halves { step, update, outputs } = step(setup, state, kind, &train, &loss)?;
         let mlp = mlp.filter(|_| kind == StepKind::Fused);
         let gradient_words = mlp.map_or(0, |mlp| fused::gradient_words(setup, &mlp));
-        Ok(Self { kind, step, gradient_words, outputs, loss, train })
+        Ok(Self { kind, step, update, gradient_words, outputs, loss, train })
     }
 
     /// Minimises another loss from here on.
     pub(crate) fn turn_to(&mut self, loss: Loss, setup: &Setup<'_>, state: &State) -> Result<()> {
         if loss != self.loss {
-            (self.step, _) = step(setup, state, self.kind, &self.train, &loss)?;
-            self.loss = loss;
+            let Halves { step, update, .. } = step(setup, state, self.kind, &self.train, &loss)?;
+            (self.step, self.update, self.loss) = (step, update, loss);
         }
         Ok(())
     }
 }
 
-/// The plan of a step, and the number of outputs of the model.
-fn step(setup: &Setup<'_>, state: &State, kind: StepKind, rows: &Rows, loss: &Loss) -> Result<(Plan, usize)> {
+/// The plans of a step: whole, or before and after a hook; and the number of outputs of the model.
+pub(crate) struct Halves {
+    pub step: Plan,
+    pub update: Option<Plan>,
+    pub outputs: usize,
+}
+
+fn step(setup: &Setup<'_>, state: &State, kind: StepKind, rows: &Rows, loss: &Loss) -> Result<Halves> {
     match (fused::model(setup)?, kind) {
-        (Some(mlp), StepKind::Fused) => Ok((fused::step(setup, state, &mlp, rows, loss)?, 1)),
+        (Some(mlp), StepKind::Fused) => fused::step(setup, state, &mlp, rows, loss),
         _ => recorded::step(setup, state, rows, loss),
     }
 }

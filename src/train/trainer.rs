@@ -6,6 +6,7 @@ use super::data::Data;
 use super::events::EpochReport;
 use super::flow::TensorGradient;
 use super::groups::Groups;
+use super::hook::GradientHook;
 use super::not_finite::NotFinite;
 use super::progress::Progress;
 use super::sampling::AdaptiveSampler;
@@ -17,8 +18,8 @@ use crate::device::{Buffer, Device, Plan, Summary, View};
 use crate::error::{Error, Result};
 use crate::judge::Metrics;
 use crate::kernels::optimise::{STATE, UpdateState};
-use crate::model::Network;
 use crate::model::predictor::Predictor;
+use crate::model::{GradientSource, Network, StateBlock};
 use crate::nn::Spec;
 
 /// A training run of a model and a loss.
@@ -43,6 +44,7 @@ pub struct Trainer {
     pub(crate) progress: Progress,
     pub(crate) shuffle: Box<dyn Fn(usize) -> Vec<u32>>,
     pub(crate) sampler: Option<AdaptiveSampler>,
+    pub(crate) hook: Option<Box<dyn GradientHook>>,
 }
 
 impl Trainer {
@@ -116,6 +118,16 @@ impl Trainer {
         let Some(mean) = &self.mean else { return Ok(&self.state.parameters) };
         mean.compute()?;
         Ok(&mean.parameters)
+    }
+
+    /// What the source of gradients keeps; nothing without one.
+    pub async fn source_blocks(&self) -> Result<Vec<StateBlock>> {
+        let first = self.network.source().map(GradientSource::state).unwrap_or_default();
+        let mut blocks = Vec::with_capacity(first.len());
+        for (StateBlock { name, .. }, buffer) in first.into_iter().zip(&self.state.source) {
+            blocks.push(StateBlock { name, values: bytemuck::cast_vec(self.device.read(&buffer.view()).await?) });
+        }
+        Ok(blocks)
     }
 
     fn predictor(&self) -> Result<Predictor> {

@@ -42,7 +42,7 @@ impl Trainer {
         while self.progress.cursor < self.steps {
             let count = self.window.min(self.steps - self.progress.cursor);
             let start = host::now_ms();
-            self.plans.step.run(count)?;
+            self.run_steps(count).await?;
             self.progress.cursor += count;
             unread += count;
             if unread >= STEPS_PER_LOOK && self.progress.cursor < self.steps {
@@ -59,6 +59,11 @@ impl Trainer {
             self.window = (wanted as usize).clamp(1, STEPS_PER_LOOK);
             let (epoch, done) = (self.progress.history.len(), self.progress.cursor);
             flow = watch(&Event::Steps { epoch, done, steps: self.steps });
+            if let Some(report) = self.source_report().await?
+                && watch(&Event::Source(&report)) == Flow::Stop
+            {
+                flow = Flow::Stop;
+            }
             if flow == Flow::Stop && self.progress.cursor < self.steps {
                 return Ok((Some(Stop::Requested), flow));
             }
@@ -66,9 +71,20 @@ impl Trainer {
         Ok((None, flow))
     }
 
+    /// What the source of gradients reports of the last window, if it does.
+    async fn source_report(&self) -> Result<Option<Vec<(String, f64)>>> {
+        match self.network.source() {
+            Some(source) if source.has_report() => Ok(Some(source.report(&self.source_blocks().await?))),
+            _ => Ok(None),
+        }
+    }
+
     /// Runs steps without evaluating or reading anything, for measurements and for tests that compare step by step. Past the end of the
     /// epoch its order and rates repeat.
+    ///
+    /// Errors for a run with a hook, which has to be waited for.
     pub fn advance(&mut self, steps: usize) -> Result<()> {
+        self.refuse_hook("advance")?;
         let mut left = steps;
         while left > 0 {
             if self.progress.cursor == 0 {
@@ -82,8 +98,16 @@ impl Trainer {
         Ok(())
     }
 
+    fn refuse_hook(&self, place: &str) -> Result<()> {
+        if self.hook.is_some() {
+            return Err(Error::usage(format!("{place}: got a run with a hook, expected one without")));
+        }
+        Ok(())
+    }
+
     /// The same, with every command measured; waits for the end. The time includes what the host does at the start of an epoch.
     pub async fn advance_timed(&mut self, steps: usize) -> Result<Timings> {
+        self.refuse_hook("advance_timed")?;
         let start = host::now_ms();
         let mut epochs = Vec::new();
         let mut left = steps;

@@ -34,5 +34,6 @@ mod run_logic;
 mod scm;
 mod second_order;
 mod shaders;
+mod sources;
 mod training;
 mod updates;

@@ -1,9 +1,10 @@
 //! The fused step: one launch fills the parts of the gradient, another updates. It takes perceptrons with or without a projective head.
 
+use super::Halves;
 use super::setup::{Setup, TAU_STREAM, class_weights};
 use super::state::{Rows, State};
-use super::update;
-use crate::device::{Buffer, Command, Label, Plan, Tag};
+use super::update::{self, Content, Filled};
+use crate::device::{Buffer, Command, Label, Passes, Tag};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Fused, Mlp};
 use crate::kernels::optimise::TAIL;
@@ -24,7 +25,8 @@ pub(crate) fn model(setup: &Setup<'_>) -> Result<Option<Mlp>> {
     let is_model_fine = mlp.is_some();
     let widest = settings.curriculum.widest(&settings.loss).objective();
     let is_taken = |mlp: &Mlp| widest.as_ref().is_some_and(|widest| mlp.takes(widest));
-    let taken = mlp.filter(|mlp| !setup.network.has_own_loss() && is_taken(mlp));
+    let is_own = setup.network.has_own_loss() || setup.network.source().is_some();
+    let taken = mlp.filter(|mlp| !is_own && is_taken(mlp));
     if let (Some(mlp), None) = (&taken, setup.network.spec()) {
         check_outputs(mlp.outputs(), settings, setup.data)?;
     }
@@ -85,7 +87,7 @@ fn words_of(setup: &Setup<'_>, shape: &Fused) -> usize {
     shape.parts() * (setup.network.layout().total + TAIL)
 }
 
-pub(crate) fn step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: &Loss) -> Result<Plan> {
+pub(crate) fn step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: &Loss) -> Result<Halves> {
     let device = setup.device;
     let shape = shape(setup, mlp);
     // The kernels do not write the padding between tensors, and the update must find zeros there.
@@ -99,7 +101,9 @@ pub(crate) fn step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, los
         let outputs = [&state.control, &partials, &scratch].map(Buffer::view);
         let step = mlp::step(&shape, objective.clone(), inputs, outputs);
         device.labelled(Label::part("model"), || device.record(Command::Dispatch(step)));
-        Ok(())
+        Ok(Content::Gradients)
     };
-    Ok(device.capture(|| update::record(setup, state, &partials, shape.parts(), &gradient))?.0)
+    let filled = Filled { partials: &partials, parts: shape.parts(), fill: &gradient };
+    let (step, update) = update::plans(setup, state, &Passes::default(), &filled, &|| ())?;
+    Ok(Halves { step, update, outputs: 1 })
 }

@@ -1,13 +1,15 @@
 //! The recorded step: the model's own ops and their gradients, recorded once and replayed.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
+use super::Halves;
 use super::passes::passes;
 use super::setup::{Setup, TAU_STREAM};
+use super::sourced;
 use super::state::{Rows, State, copy};
-use super::update;
+use super::update::{self, Content, Filled};
 use crate::autograd::Var;
-use crate::device::{Buffer, Command, Label, Outline, Plan, Tag, View};
+use crate::device::{Buffer, Command, Label, Outline, Tag, View};
 use crate::error::{Error, Result};
 use crate::kernels::batch;
 use crate::kernels::optimise::{SCALE_AT, TAIL};
@@ -17,13 +19,18 @@ use crate::nn::{Pass, RunningStats};
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
-/// The plan of a step, and the number of outputs of the model.
-pub(crate) fn step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> Result<(Plan, usize)> {
+/// The plans of a step, and the number of outputs of the model.
+pub(crate) fn step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> Result<Halves> {
     let zeros = vec![0; setup.network.layout().total + TAIL];
     let partials = setup.device.tagged(Tag::Gradients, || setup.device.upload(&zeros))?;
-    let passes = passes(setup)?;
-    let record = || record_step(setup, state, rows, loss, &partials);
-    setup.device.tagged(Tag::Activations, || setup.device.capture_with(&passes, record))
+    let recording = Recording::new(setup, state, rows, loss, &partials);
+    let plans = || {
+        update::plans(setup, state, &passes(setup)?, &recording.filled(&|weights| recording.fill(weights)), &|| {
+            recording.end();
+        })
+    };
+    let (step, update) = setup.device.tagged(Tag::Activations, plans)?;
+    Ok(Halves { step, update, outputs: recording.outputs.get() })
 }
 
 /// What a recorded step would take, before it is planned.
@@ -31,44 +38,99 @@ pub(crate) fn outline(setup: &Setup<'_>, state: &State) -> Result<Outline> {
     let partials = setup.device.buffer(setup.network.layout().total + TAIL);
     let rows = Rows::upload(setup, &setup.data.train)?;
     let loss = setup.settings.curriculum.loss(&setup.settings.loss, 0, None);
-    setup.device.outline(&passes(setup)?, || record_step(setup, state, &rows, &loss, &partials))
+    let recording = Recording::new(setup, state, &rows, &loss, &partials);
+    setup.device.outline(&passes(setup)?, || {
+        update::record(setup, state, &recording.filled(&|weights| recording.fill(weights)))?;
+        recording.end();
+        Ok(())
+    })
 }
 
-/// Records a step of the model's own ops; returns the number of outputs.
-fn record_step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss, partials: &Buffer) -> Result<usize> {
-    let layout = setup.network.layout();
-    let batch = setup.device.labelled(Label::part("batch"), || next_batch(setup, state, rows));
-    let pass = Pass::Train {
-        seed: setup.settings.seed,
-        control: Tensor::over(setup.device, state.control.view(), [4]),
-        policies: setup.settings.policies.clone(),
-        present: batch.weight.clone(),
-    };
-    let first: RefCell<Option<(Vec<RunningStats>, usize)>> = RefCell::new(None);
-    let gradient = |weights: &Buffer| {
-        let mut parameters = layout.leaves(setup.device, weights);
-        for (parameter, is_frozen) in parameters.iter_mut().zip(&setup.groups.frozen) {
-            if *is_frozen {
-                *parameter = parameter.detach();
-            }
+/// A step of the model's own ops, or of a source, while it is recorded.
+struct Recording<'r> {
+    setup: &'r Setup<'r>,
+    state: &'r State,
+    rows: &'r Rows,
+    loss: &'r Loss,
+    partials: &'r Buffer,
+    batch: RefCell<Option<(Batch, Pass)>>,
+    /// The running statistics, of the first of several gradients.
+    running: RefCell<Option<Vec<RunningStats>>>,
+    /// The number of outputs of the model.
+    outputs: Cell<usize>,
+}
+
+impl<'r> Recording<'r> {
+    fn new(setup: &'r Setup<'r>, state: &'r State, rows: &'r Rows, loss: &'r Loss, partials: &'r Buffer) -> Self {
+        Self {
+            setup,
+            state,
+            rows,
+            loss,
+            partials,
+            batch: RefCell::default(),
+            running: RefCell::default(),
+            outputs: Cell::new(1),
+        }
+    }
+
+    fn filled<'f>(&'f self, fill: &'f dyn Fn(&Buffer) -> Result<Content>) -> Filled<'f> {
+        Filled { partials: self.partials, parts: 1, fill }
+    }
+
+    /// The parameters at some weights; no gradient flows into frozen ones.
+    fn leaves(&self, weights: &Buffer) -> Vec<Var> {
+        let leaves = self.setup.network.layout().leaves(self.setup.device, weights).into_iter();
+        let leaves = leaves.zip(&self.setup.groups.frozen);
+        leaves.map(|(leaf, is_frozen)| if *is_frozen { leaf.detach() } else { leaf }).collect()
+    }
+
+    /// Fills the parts at some weights.
+    fn fill(&self, weights: &Buffer) -> Result<Content> {
+        let Self { setup, state, partials, .. } = self;
+        let (layout, parameters) = (setup.network.layout(), self.leaves(weights));
+        let (batch, pass) = self.rows_of_step(&parameters);
+        if let Some(source) = setup.network.source() {
+            return sourced::fill(setup, state, source, &batch, partials);
         }
         let (outputs, running) = setup.network.learn(&parameters, &batch.x, &pass)?;
         let (loss, weight) = setup.device.labelled(Label::part("loss"), || {
-            setup.loss_sums(loss, &outputs, &batch, &|range| drawn(setup, &pass, range))
+            setup.loss_sums(self.loss, &outputs, &batch, &|range| drawn(setup, &pass, range))
         })?;
         write_gradients(setup, &scaled(setup, &loss, state)?, &parameters, &running, partials)?;
         copy(&loss, partials, layout.total);
         copy(&weight, partials, layout.total + 1);
-        first.borrow_mut().get_or_insert((running, outputs.len()));
-        Ok(())
-    };
-    update::record(setup, state, partials, 1, &gradient)?;
-    let (running, outputs) = first.into_inner().unwrap_or_default();
-    // After the update, which would decay them like weights.
-    for RunningStats { parameter, value } in running.iter().filter(|one| !setup.groups.frozen[one.parameter]) {
-        copy(value, &state.parameters, layout.parameters[*parameter].offset);
+        self.outputs.set(outputs.len());
+        self.running.borrow_mut().get_or_insert(running);
+        Ok(Content::Gradients)
     }
-    Ok(outputs)
+
+    /// The rows of the step, gathered once, with the parameters of a gradient.
+    fn rows_of_step(&self, parameters: &[Var]) -> (Batch, Pass) {
+        let Self { setup, state, .. } = self;
+        let mut known = self.batch.borrow_mut();
+        let (batch, pass) = known.get_or_insert_with(|| {
+            let batch = setup.device.labelled(Label::part("batch"), || next_batch(setup, state, self.rows, parameters));
+            let pass = Pass::Train {
+                seed: setup.settings.seed,
+                control: Tensor::over(setup.device, state.control.view(), [4]),
+                policies: setup.settings.policies.clone(),
+                present: batch.weight.clone(),
+            };
+            (batch, pass)
+        });
+        (batch.at(setup.network.named(parameters, true)), pass.clone())
+    }
+
+    /// Keeps the running statistics: after the update, which would decay them like weights. Lets go of all values, so that their memory is free for others.
+    fn end(&self) {
+        let Self { setup, state, .. } = self;
+        self.batch.take();
+        let running = self.running.take().unwrap_or_default();
+        for RunningStats { parameter, value } in running.iter().filter(|one| !setup.groups.frozen[one.parameter]) {
+            copy(value, &state.parameters, setup.network.layout().parameters[*parameter].offset);
+        }
+    }
 }
 
 /// The loss times its scale, which the update divides by again.
@@ -83,7 +145,7 @@ fn scaled(setup: &Setup<'_>, loss: &Var, state: &State) -> Result<Var> {
 }
 
 /// The rows of the next step, gathered in the epoch's order.
-fn next_batch(setup: &Setup<'_>, state: &State, rows: &Rows) -> Batch {
+fn next_batch(setup: &Setup<'_>, state: &State, rows: &Rows, parameters: &[Var]) -> Batch {
     let (inputs, targets) = (setup.data.inputs, setup.data.targets);
     let batch = setup.settings.batch.min(rows.count);
     let [x, y, weight] = [inputs, targets, 1].map(|columns| Tensor::empty(setup.device, [batch, columns], DType::F32));
@@ -98,7 +160,8 @@ fn next_batch(setup: &Setup<'_>, state: &State, rows: &Rows) -> Batch {
         [rows.count, batch, setup.steps, inputs, targets].map(|size| size as u32);
     let sizes = batch::Params { rows, batch, steps, inputs, targets };
     setup.device.record(Command::Dispatch(batch::dispatch(sizes, rows_x, rows_y, order, outputs)));
-    Batch { x: Var::leaf(x), y: Var::constant(y), weight: Var::constant(weight) }
+    let parameters = setup.network.named(parameters, true);
+    Batch { x: Var::leaf(x), y: Var::constant(y), weight: Var::constant(weight), parameters }
 }
 
 /// A threshold of this step, uniform in a range.

@@ -7,7 +7,7 @@ use crate::device::{Buffer, Tag, View};
 use crate::error::{Error, Result};
 use crate::kernels::fold;
 use crate::kernels::optimise::{SCALE_AT, STATE, TAIL, UpdateState};
-use crate::model::Examples;
+use crate::model::{Examples, GradientSource};
 
 /// A run's state on the device.
 pub(crate) struct State {
@@ -25,6 +25,10 @@ pub(crate) struct State {
     pub report: Buffer,
     /// The best parameters so far.
     pub best: Buffer,
+    /// The blocks that a source of gradients keeps.
+    pub source: Vec<Buffer>,
+    /// The sums of a step's gradients with their tail, for a hook.
+    pub gathered: Option<Buffer>,
 }
 
 impl State {
@@ -52,6 +56,7 @@ impl State {
         let is_folded = bounds.needs_fold() || setup.settings.gradients.sharpness.is_some();
         let zeros = || device.tagged(Tag::Gradients, || device.upload(&vec![0; fold::words_of(total)]));
         let sums = is_folded.then(zeros).transpose()?;
+        let blocks = setup.network.source().map(GradientSource::state).unwrap_or_default();
         let upload = |tag: Tag, words: &[u32]| device.tagged(tag, || device.upload(words));
         Ok(Self {
             parameters: upload(Tag::Parameters, words)?,
@@ -61,6 +66,11 @@ impl State {
             order,
             report: device.upload(&vec![0; figure_offset(setup.steps, FIGURES)])?,
             best: upload(Tag::Parameters, words)?,
+            source: blocks
+                .iter()
+                .map(|block| upload(Tag::Optimizer, bytemuck::cast_slice(&block.values)))
+                .collect::<Result<_>>()?,
+            gathered: None,
         })
     }
 }

@@ -10,20 +10,66 @@ use launch::{Aside, Gradients, Made, Update};
 
 use super::setup::Setup;
 use super::state::State;
-use crate::device::{Buffer, Command, Label, Tag};
-use crate::error::Result;
+use crate::device::{Buffer, Command, Label, Passes, Plan, Tag, View};
+use crate::error::{Error, Result};
 use crate::kernels::fold;
-use crate::kernels::optimise::Sizes;
+use crate::kernels::optimise::{Rule, Sizes, TAIL};
 use crate::optim::Motion;
 
-/// Records one step: `gradient` fills so many parts of the gradient at some weights, then the update, which ends every step.
-pub(crate) fn record(
+/// What fills the parts of a step, and how many there are.
+pub(crate) struct Filled<'f> {
+    pub partials: &'f Buffer,
+    pub parts: usize,
+    /// Fills them at some weights.
+    pub fill: &'f dyn Fn(&Buffer) -> Result<Content>,
+}
+
+/// What the parts of a step hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Sums of gradients.
+    Gradients,
+    /// New values of the parameters, of weight 1.
+    Parameters,
+}
+
+/// The plan of a step whose parts are filled by `filled`, which says `then` what else it does; with a hook two plans.
+pub(crate) fn plans(
     setup: &Setup<'_>,
     state: &State,
-    partials: &Buffer,
-    parts: usize,
-    gradient: &dyn Fn(&Buffer) -> Result<()>,
-) -> Result<()> {
+    passes: &Passes,
+    filled: &Filled<'_>,
+    then: &dyn Fn(),
+) -> Result<(Plan, Option<Plan>)> {
+    let device = setup.device;
+    let Some(gathered) = &state.gathered else {
+        let whole = || record(setup, state, filled).map(|()| then());
+        return Ok((device.capture_with(passes, whole)?.0, None));
+    };
+    if setup.settings.gradients.sharpness.is_some() {
+        return Err(Error::usage("hook_with: got sharpness, which takes the gradients of a step twice, expected none"));
+    }
+    let total = setup.network.layout().total;
+    let sums = device.tagged(Tag::Gradients, || device.upload(&vec![0; fold::words_of(total)]))?;
+    let before = || {
+        if (filled.fill)(&state.parameters)? == Content::Parameters {
+            return Err(Error::usage("hook_with: got a source with its own update, which has no gradients"));
+        }
+        let views = [filled.partials, &state.control, &sums].map(Buffer::view);
+        device.record(Command::Dispatch(fold::dispatch(total, filled.parts, 1, views)));
+        let from = View { words: total + TAIL, ..sums.view() };
+        device.record(Command::Copy { from, to: gathered.view() });
+        then();
+        Ok(())
+    };
+    let before = device.capture_with(passes, before)?.0;
+    let again = Filled { partials: gathered, parts: 1, fill: &|_| Ok(Content::Gradients) };
+    Ok((before, Some(device.capture(|| record(setup, state, &again))?.0)))
+}
+
+/// Records one step: the parts of the gradient at some weights, then the update, which ends every step.
+pub(crate) fn record(setup: &Setup<'_>, state: &State, filled: &Filled<'_>) -> Result<()> {
+    let Filled { partials, parts, fill } = *filled;
     let (device, total) = (setup.device, setup.network.layout().total);
     let rule = setup.groups.rule(setup.settings);
     let sizes = Sizes {
@@ -37,7 +83,10 @@ pub(crate) fn record(
         figures: fold::workgroups(total),
     };
     let update = Update { setup, state, sizes };
-    gradient(&state.parameters)?;
+    let content = fill(&state.parameters)?;
+    if content == Content::Parameters {
+        return move_to(&update, &rule, partials);
+    }
     let mut report = state.report.clone();
     if let Some(distance) = setup.settings.gradients.sharpness {
         let shifted = device.tagged(Tag::Parameters, || device.upload(&vec![0; total]))?;
@@ -45,7 +94,7 @@ pub(crate) fn record(
         device.record(Command::Copy { from: state.parameters.view(), to: shifted.view() });
         let outputs = [&shifted, &aside.moments, &aside.control, &report].map(Buffer::view);
         update.launch(&rule.uphill(distance as f32), &update.folded(partials), outputs);
-        gradient(&shifted)?;
+        fill(&shifted)?;
         report = aside.report;
     }
     let plain = || Gradients { words: partials.clone(), sizes };
@@ -65,4 +114,23 @@ pub(crate) fn record(
         Motion::Factored => factored::record(&update, &made),
     };
     device.tagged(Tag::Optimizer, || device.labelled(Label::part("update"), moved))
+}
+
+/// The update by new values of the parameters in place of gradients.
+fn move_to(update: &Update<'_>, rule: &Rule, partials: &Buffer) -> Result<()> {
+    let Update { setup, state, sizes } = update;
+    let settings = setup.settings;
+    let used = [
+        ("a limit of gradients, or one that watches or leaves out", rule.bounds.needs_fold()),
+        ("accumulate", settings.accumulate > 1),
+        ("mean_decay", rule.has_mean()),
+        ("sharpness", settings.gradients.sharpness.is_some()),
+    ];
+    if let Some((name, _)) = used.iter().find(|(_, is_used)| *is_used) {
+        return Err(Error::usage(format!("train: got {name}, which a source with its own update has no use for")));
+    }
+    let moved = Gradients { words: partials.clone(), sizes: *sizes };
+    let outputs = [&state.parameters, &state.moments, &state.control, &state.report].map(Buffer::view);
+    update.launch(&rule.following(|_, moved, _| moved), &moved, outputs);
+    Ok(())
 }

@@ -100,6 +100,8 @@ impl Console {
     pub(crate) fn follow(&self, event: &Event<'_>) {
         match event {
             Event::Steps { epoch, done, .. } => self.bar.set((epoch * self.shape[1] + done) as u64),
+            // Only a program has a source of its own.
+            Event::Source(_) => {}
             Event::Epoch(report) if self.is_json => say_json(&self.epoch(report)),
             Event::Epoch(report) => {
                 if !self.bar.is_hidden() {

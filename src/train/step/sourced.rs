@@ -1,0 +1,101 @@
+//! A step whose gradients, or whose update, come from a source of the program's own.
+
+use super::setup::Setup;
+use super::state::{State, copy};
+use super::update::Content;
+use crate::autograd::Var;
+use crate::device::{Buffer, Label};
+use crate::error::{Error, Result};
+use crate::model::{Batch, Direction, GradientSource, SourceStep, Sourced};
+use crate::ops;
+use crate::program::expr::select;
+use crate::tensor::Tensor;
+
+/// Fills the parts of a step.
+pub(super) fn fill(
+    setup: &Setup<'_>,
+    state: &State,
+    source: &dyn GradientSource,
+    batch: &Batch,
+    partials: &Buffer,
+) -> Result<Content> {
+    let device = setup.device;
+    let settings = setup.settings;
+    let blocks: Vec<Var> =
+        state.source.iter().map(|block| Var::constant(Tensor::over(device, block.view(), [block.words()]))).collect();
+    if settings.precision.is_some() {
+        return Err(wrong(source, "got precision, which is for the model's own gradients"));
+    }
+    if settings.gradients.sharpness.is_some() && !blocks.is_empty() {
+        return Err(wrong(source, "got sharpness, which records a step twice: expected a source without state"));
+    }
+    let step = SourceStep { parameters: &batch.parameters, batch, state: &blocks, network: setup.network };
+    let sourced = device.labelled(Label::part("source"), || source.step(&step))?;
+    check(setup, source, &blocks, &sourced)?;
+    let total = setup.network.layout().total;
+    let content = match &sourced.direction {
+        Direction::Gradients(gradients) => {
+            for (at, parameter) in setup.groups.learning(setup.network.layout()) {
+                copy(&gradients[at], partials, parameter.offset);
+            }
+            copy(&sourced.loss, partials, total);
+            copy(&sourced.weight, partials, total + 1);
+            Content::Gradients
+        }
+        Direction::Parameters { values, is_accepted } => {
+            for (at, parameter) in setup.network.layout().parameters.iter().enumerate() {
+                let old = &batch.parameters.values()[at];
+                let new = match is_accepted {
+                    _ if setup.groups.frozen[at] => old.clone(),
+                    Some(flag) => ops::fused(&[flag, &values[at], old], |v| select(v[0], v[1], v[2])),
+                    None => values[at].clone(),
+                };
+                copy(&new, partials, parameter.offset);
+            }
+            copy(&ops::div(&sourced.loss, &sourced.weight), partials, total);
+            copy(&Var::constant(Tensor::constant(device, [1], &[1.0])), partials, total + 1);
+            Content::Parameters
+        }
+    };
+    for (value, block) in sourced.state.iter().zip(&state.source) {
+        copy(value, block, 0);
+    }
+    Ok(content)
+}
+
+/// Errors if what a source returns has other shapes than it should.
+fn check(setup: &Setup<'_>, source: &dyn GradientSource, blocks: &[Var], sourced: &Sourced) -> Result<()> {
+    let (what, values) = match &sourced.direction {
+        Direction::Gradients(gradients) => ("gradient", gradients),
+        Direction::Parameters { values, .. } => ("new value", values),
+    };
+    let parameters = &setup.network.layout().parameters;
+    if values.len() != parameters.len() {
+        let (got, expected) = (values.len(), parameters.len());
+        return Err(wrong(source, &format!("got {got} {what}s, expected {expected}, one for each parameter")));
+    }
+    for (parameter, value) in parameters.iter().zip(values) {
+        if *value.shape() != parameter.shape {
+            let (name, got, expected) = (&parameter.name, value.shape(), &parameter.shape);
+            return Err(wrong(source, &format!("the {what} of \"{name}\": got {got}, expected {expected}")));
+        }
+    }
+    let accepted =
+        if let Direction::Parameters { is_accepted, .. } = &sourced.direction { is_accepted.as_ref() } else { None };
+    let ones = [("loss", Some(&sourced.loss)), ("weight", Some(&sourced.weight)), ("is_accepted", accepted)];
+    for (name, value) in ones {
+        if let Some(value) = value.filter(|value| value.shape().sizes() != [1]) {
+            return Err(wrong(source, &format!("its {name}: got {}, expected [1]", value.shape())));
+        }
+    }
+    let lengths = |vars: &[Var]| vars.iter().map(|var| var.shape().to_string()).collect::<Vec<_>>().join(", ");
+    let (got, expected) = (lengths(&sourced.state), lengths(blocks));
+    if got != expected {
+        return Err(wrong(source, &format!("its state: got blocks {got}, expected {expected}")));
+    }
+    Ok(())
+}
+
+fn wrong(source: &dyn GradientSource, what: &str) -> Error {
+    Error::new(format!("train: source \"{}\": {what}", source.name()))
+}
