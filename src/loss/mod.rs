@@ -16,7 +16,7 @@ use crate::kernels::mlp::RowGoal;
 use crate::program::constants::not_for;
 use crate::program::parse::{is_name, parse};
 use crate::program::{Expr, Program};
-pub use link::{Exported, Link};
+pub use link::{Exported, Link, PushProbabilities};
 pub use output_loss::OutputLoss;
 pub use pair_loss::PairLoss;
 pub use record::{Compared, LossRecord, Rule};

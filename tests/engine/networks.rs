@@ -262,8 +262,8 @@ fn a_network_that_cannot_be_trained_is_an_error() {
             "train: loss \"mse\" needs one output: got 2, expected 1, or a loss of the model's own (with_loss)",
         ),
         (
-            line(|z, batch| &z[0] - &batch.y),
-            "train: the loss has the wrong shape: got [64, 1], expected [1], a mean over the rows such as batch.mean(&x)",
+            line(|z, batch| ops::sum(&(&z[0] - &batch.y), 0..1)),
+            "train: the loss has the wrong shape: got [1, 1], expected the losses of the rows, [64, columns], or their mean, [1]",
         ),
         (
             Network::function(5, [("a", Initial::zeros([5, 1])), ("b", Initial::zeros([1]))], linear),
