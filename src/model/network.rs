@@ -236,7 +236,9 @@ impl Network {
                 let (z, running) = learn(spec, leaves, x, pass);
                 Ok((vec![z], running))
             }
-            Definition::Function { forward, .. } => Ok((Self::call(forward, &self.named(leaves, true), x)?, Vec::new())),
+            Definition::Function { forward, .. } => {
+                Ok((Self::call(forward, &self.named(leaves, true), x)?, Vec::new()))
+            }
         }
     }
 

@@ -23,6 +23,8 @@ pub(super) static OPTIMIZER: Method = Method {
     },
     by_hand: None,
     motion: Motion::ByValue,
+    usual_rate: 1e-3,
+    has_own_decay: false,
     oracle: |state, constants| {
         let g = state.g + state.rates[1] * state.p;
         let v = g.mul_add(g, state.v);

@@ -36,6 +36,8 @@ pub(super) static OPTIMIZER: Method = Method {
         piece.follow(Moments { weight_decay: rates[3], decay: 1.0, ..Moments::new(constants, rates) });
     }),
     motion: Motion::ByValue,
+    usual_rate: 1e-3,
+    has_own_decay: false,
     oracle: |state, constants| oracle(state, state.g + state.rates[3] * state.p, state.p, constants),
 };
 

@@ -16,5 +16,7 @@ pub(super) static OPTIMIZER: Method = Method {
     // With passes of its formula an update takes four times as long, a tenth of a small step (`docs/PERFORMANCE.md`).
     by_hand: Some(|constants, rates, piece| piece.follow(Moments::new(constants, rates))),
     motion: Motion::ByValue,
+    usual_rate: 1e-3,
+    has_own_decay: false,
     oracle: |state, constants| super::adam::oracle(state, state.g, state.p * state.rates[3], constants),
 };

@@ -34,7 +34,7 @@ fn cases(optimizer: Optimizer) -> Vec<Case> {
     };
     let known = RuleCase { name, rule, oracle: Arc::new(oracle), rates: DISTINCT };
     let mut cases = of_rule(&known);
-    if motion == Motion::Orthogonal {
+    if matches!(motion, Motion::OfTensors(motion) if motion.is_of_matrices) {
         let [rate, .., decay] = DISTINCT;
         let (name, rates) = (format!("{} of matrices", known.name), [rate, 0.0, 0.0, decay]);
         cases.extend(of_rule(&RuleCase { name, rates, ..known.clone() }));

@@ -23,6 +23,8 @@ pub(super) static OPTIMIZER: Method = Method {
     },
     by_hand: None,
     motion: Motion::ByTensor,
+    usual_rate: 1e-3,
+    has_own_decay: false,
     oracle: |state, constants| {
         let [beta1, beta2, epsilon] = ["beta1", "beta2", "epsilon"].map(|name| constants.get(name));
         let (m, v) = (state.m + (1.0 - beta1) * (state.g - state.m), state.v + (1.0 - beta2) * (state.g.powi(2) - state.v));

@@ -22,6 +22,8 @@ pub(super) static OPTIMIZER: Method = Method {
     },
     by_hand: None,
     motion: Motion::ByValue,
+    usual_rate: 1e-4,
+    has_own_decay: false,
     oracle: |state, constants| {
         let [beta1, beta2] = ["beta1", "beta2"].map(|name| constants.get(name));
         let mean = state.m + (1.0 - beta1) * (state.g - state.m);

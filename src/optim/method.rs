@@ -1,5 +1,6 @@
 //! What an optimisation method is: its formula, and how the parameters move by it.
 
+use crate::autograd::Var;
 use crate::kernels::optimise::{ParameterPiece, RATES};
 use crate::program::Expr;
 use crate::program::constants::{Constant, Values};
@@ -20,6 +21,10 @@ pub struct Method {
     pub by_hand: Option<fn(&Values, [f32; RATES], ParameterPiece<'_>)>,
     /// What `update` returns in place of the new p, and how the parameters then move.
     pub motion: Motion,
+    /// The learning rate that suits most models.
+    pub usual_rate: f64,
+    /// Whether its default weight decay suits it better than that of a model.
+    pub has_own_decay: bool,
     /// The same in plain f64, for comparison in cases.
     pub oracle: fn(&State<f64>, &Values) -> [f64; 4],
 }
@@ -31,12 +36,45 @@ pub enum Motion {
     ByValue,
     /// `update` returns a direction u, along which each tensor moves by the learning rate times |p| / |u|.
     ByTensor,
-    /// `update` returns a direction u. Those of hidden matrices, whose second and third rates are 0, are made orthogonal first. Then each parameter
-    /// is multiplied by the last of the rates and moves by the learning rate times -u.
-    Orthogonal,
-    /// `update` returns the gradient, and all else follows by [`Adafactor`](super::Adafactor). The rates: the learning rate, the weight of new squares, the step in
-    /// proportion to the parameter, the factor of the parameter.
-    Factored,
+    /// `update` returns a direction u, and what each parameter moves by is made of whole tensors, in launches of their own.
+    OfTensors(&'static TensorMotion),
+}
+
+/// What parameters move by, made of whole tensors by ops.
+#[derive(Debug)]
+pub struct TensorMotion {
+    /// Whether only hidden weight matrices take part, in whose updates the second and the third rate are 0; other parameters move by u.
+    pub is_of_matrices: bool,
+    /// The shapes of what is kept from update to update of a parameter of these sizes, initially 0.
+    pub kept: fn(&[usize]) -> Vec<Vec<usize>>,
+    /// What comes new to each of them in an update.
+    pub fresh: fn(&Moving<'_>) -> Vec<Var>,
+    /// The next value of what is kept, from its value, what comes new and the rates.
+    pub mixed: fn(Expr, Expr, [Expr; RATES]) -> Expr,
+    /// What the parameter moves by, from what is kept by then.
+    pub moved: fn(&Moving<'_>) -> Var,
+    /// The new parameter, from the parameter, what it moves by and the rates.
+    pub step: fn(Expr, Expr, [Expr; RATES]) -> Expr,
+}
+
+impl PartialEq for TensorMotion {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl Eq for TensorMotion {}
+
+/// A parameter that moves.
+pub struct Moving<'m> {
+    /// What `update` returned, in the parameter's shape.
+    pub direction: &'m Var,
+    /// The parameter.
+    pub value: &'m Var,
+    /// What is kept of it.
+    pub kept: &'m [Var],
+    /// The constants of the method.
+    pub constants: &'m Values,
 }
 
 /// The inputs of an update of one parameter.

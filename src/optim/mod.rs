@@ -2,7 +2,6 @@
 //! parameter, moments and the step's rates, which the host computes in f64 and uploads as a table, one row per step.
 
 pub mod cases;
-mod factored;
 mod method;
 mod newton_schulz;
 mod schedule;
@@ -15,9 +14,7 @@ use crate::kernels::optimise::{ByHand, ParameterPiece, RATES, Rule};
 use crate::program::Program;
 use crate::program::constants::{Values, not_for};
 
-pub use factored::Adafactor;
-pub use method::{Method, Motion, State};
-pub use newton_schulz::NewtonSchulz;
+pub use method::{Method, Motion, Moving, State, TensorMotion};
 pub use schedule::*;
 
 // To add one: add a file with its formula, and its name here.
@@ -86,17 +83,22 @@ impl Optimizer {
 
     /// The learning rate that suits most models.
     pub fn usual_rate(&self) -> f64 {
-        match self.method.name {
-            "adafactor" => 1e-2,
-            "lion" => 1e-4,
-            _ => 1e-3,
-        }
+        self.method.usual_rate
     }
 
     /// Its own weight decay, where that of AdamW does not suit it.
     pub fn usual_decay(&self) -> Option<f64> {
-        let has_own = matches!(self.method.motion, Motion::Orthogonal | Motion::Factored);
-        self.constant("weight_decay").filter(|_| has_own)
+        self.constant("weight_decay").filter(|_| self.method.has_own_decay)
+    }
+
+    /// How the parameters move, if that is made of whole tensors.
+    pub fn tensor_motion(&self) -> Option<&'static TensorMotion> {
+        if let Motion::OfTensors(motion) = self.method.motion { Some(motion) } else { None }
+    }
+
+    /// Its constants.
+    pub fn constants(&self) -> &Values {
+        &self.constants
     }
 
     /// The value of a constant, if the method has it.

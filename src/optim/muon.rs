@@ -2,9 +2,19 @@
 //! matrix learns at the same speed. U Vᵀ comes approximately from a few Newton–Schulz steps X ← a X + (b X Xᵀ + c (X Xᵀ)²) X, which start from M over
 //! its norm. Other parameters follow AdamW: those of the output layer, biases, gains, matrices with one row or column. Weight decay is decoupled.
 
-use super::{Method, Motion};
+use super::newton_schulz::orthogonal;
+use super::{Method, Motion, TensorMotion};
 use crate::program::constants::Constant;
 use crate::program::expr::{eq, select, sqrt};
+
+static ORTHOGONAL: TensorMotion = TensorMotion {
+    is_of_matrices: true,
+    kept: |_| Vec::new(),
+    fresh: |_| Vec::new(),
+    mixed: |kept, _, _| kept,
+    moved: |moving| orthogonal(moving.direction, moving.constants),
+    step: |p, direction, [rate, _, _, decay]| p * decay - rate * direction,
+};
 
 pub(super) static OPTIMIZER: Method = Method {
     name: "muon",
@@ -52,7 +62,9 @@ pub(super) static OPTIMIZER: Method = Method {
         ]
     },
     by_hand: None,
-    motion: Motion::Orthogonal,
+    motion: Motion::OfTensors(&ORTHOGONAL),
+    usual_rate: 1e-3,
+    has_own_decay: true,
     oracle: |state, constants| {
         let [momentum, beta2, epsilon] = ["momentum", "beta2", "epsilon"].map(|name| constants.get(name));
         let [_, scale, root, _] = state.rates;

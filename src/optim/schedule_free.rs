@@ -31,6 +31,8 @@ pub(super) static OPTIMIZER: Method = Method {
     },
     by_hand: None,
     motion: Motion::ByValue,
+    usual_rate: 1e-3,
+    has_own_decay: false,
     oracle: |state, constants| {
         let [beta1, beta2, epsilon] = ["beta1", "beta2", "epsilon"].map(|name| constants.get(name));
         let [lr, root, share, decay] = state.rates;

@@ -21,6 +21,8 @@ pub(super) static OPTIMIZER: Method = Method {
     },
     by_hand: None,
     motion: Motion::ByValue,
+    usual_rate: 1e-3,
+    has_own_decay: false,
     oracle: |state, constants| {
         let momentum = constants.get("momentum");
         let g = state.g + state.rates[1] * state.p;

@@ -15,7 +15,7 @@ pub(crate) struct Rates {
     pub factor: f64,
     /// The weight decay, if it is not the optimiser's.
     pub decay: Option<f64>,
-    /// Whether they are those of matrices whose directions are made orthogonal.
+    /// Whether they are those of the matrices that an optimiser of matrices takes.
     pub is_matrix: bool,
 }
 
@@ -33,8 +33,8 @@ pub(crate) struct Groups {
     pub lines: Vec<u32>,
     /// For each parameter, whether it is frozen.
     pub frozen: Vec<bool>,
-    /// For each parameter, whether its direction is made orthogonal.
-    pub orthogonal: Vec<bool>,
+    /// For each parameter, whether it is a matrix that an optimiser of matrices takes.
+    pub matrices: Vec<bool>,
 }
 
 impl Groups {
@@ -51,8 +51,8 @@ impl Groups {
                 )));
             }
         }
-        let orthogonal = orthogonal(layout, settings)?;
-        let mut groups = Self { tables: vec![Rates::PLAIN], lines: Vec::new(), frozen: Vec::new(), orthogonal };
+        let matrices = matrices(layout, settings)?;
+        let mut groups = Self { tables: vec![Rates::PLAIN], lines: Vec::new(), frozen: Vec::new(), matrices };
         let mut chosen = Vec::new();
         for (at, parameter) in layout.parameters.iter().enumerate() {
             let group = config.groups.iter().find(|group| group.has(parameter));
@@ -61,7 +61,7 @@ impl Groups {
             let own = Rates {
                 factor: group.map_or(1.0, |group| group.rate),
                 decay: group.and_then(|group| group.weight_decay).or(undecayed),
-                is_matrix: groups.orthogonal[at],
+                is_matrix: groups.matrices[at],
             };
             let table = groups.tables.iter().position(|known| *known == own).unwrap_or_else(|| {
                 groups.tables.push(own);
@@ -111,10 +111,10 @@ impl Groups {
     }
 }
 
-/// For each parameter, whether its direction is made orthogonal: weight matrices, without the last, which is the output layer's, and without those
+/// For each parameter, whether an optimiser of hidden matrices takes it: weight matrices, without the last, which is the output layer's, and without those
 /// of one row or column. Errors if the optimiser would do so and there are none.
-fn orthogonal(layout: &Layout, settings: &TrainerConfig) -> Result<Vec<bool>> {
-    if settings.optimizer.motion() != Motion::Orthogonal {
+fn matrices(layout: &Layout, settings: &TrainerConfig) -> Result<Vec<bool>> {
+    if !settings.optimizer.tensor_motion().is_some_and(|motion| motion.is_of_matrices) {
         return Ok(vec![false; layout.parameters.len()]);
     }
     // The coefficients of rational activations have two axes as well.

@@ -65,7 +65,7 @@ export interface EngineOptions {
   batch?: number;
   /** Steps whose gradients make one update, as if their rows were one batch. Whole number ≥ 1. Default: 1. */
   accumulate?: number;
-  /** Learning rate. Number > 0. Default: 1e-3; 0.01 for adafactor, 0.0001 for lion. */
+  /** Learning rate. Number > 0. Default: 1e-3; 0.0001 for lion, 0.01 for adafactor. */
   lr?: number;
   /** Decay of the weights per unit of learning rate. Number ≥ 0. Default: 1e-6; 1 below 2,000 training rows; 1e-6 for a head with poles; 0.1 for muon, 0 for adafactor. */
   weightDecay?: number;

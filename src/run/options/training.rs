@@ -7,7 +7,7 @@ use super::names::{class_weights, losses, optimizers, schedule, schedules, steps
 use super::{TrainOptions, option};
 use crate::host::{Number, number};
 use crate::loss::{self, Loss};
-use crate::optim::{Optimizer, Schedule};
+use crate::optim::{self, Method, Optimizer, Schedule};
 use crate::options::{Entry, Kind, Range};
 use crate::train::{StepKind, TrainerConfig};
 
@@ -69,12 +69,17 @@ fn others() -> Vec<Entry<TrainOptions>> {
             .set(|o, v| o.accumulate = Some(v.whole())),
         option("lr", Kind::Number(Range::Positive), "Learning rate")
             .aliases(&["learning_rate"])
-            .default_from(|| format!("{}; 0.01 for adafactor, 0.0001 for lion", figure(TrainerConfig::default().lr)))
+            .default_from(|| {
+                let usual = TrainerConfig::default().lr;
+                let own = own_of_methods(|method| Some(method.usual_rate).filter(|rate| *rate != usual));
+                format!("{}; {own}", figure(usual))
+            })
             .set(|o, v| o.lr = Some(v.number())),
         option("weight_decay", Kind::Number(Range::NotNegative), "Decay of the weights per unit of learning rate")
             .default_from(|| {
                 let [usual, poles] = [by_rows(|defaults| figure(defaults.weight_decay)), figure(DECAY_OF_POLES)];
-                format!("{usual}; {poles} for a head with poles; 0.1 for muon, 0 for adafactor")
+                let own = own_of_methods(|method| Optimizer::new(method).usual_decay());
+                format!("{usual}; {poles} for a head with poles; {own}")
             })
             .set(|o, v| o.weight_decay = Some(v.number() as f32)),
         option("patience", Kind::whole(0), "Epochs without improvement before stopping; 0 never stops early")
@@ -116,6 +121,13 @@ fn others() -> Vec<Entry<TrainOptions>> {
             .default("fused where the model allows it")
             .set(|o, v| o.step = Some(if v.text() == "fused" { StepKind::Fused } else { StepKind::Recorded })),
     ]
+}
+
+/// The figures of optimisers that have one of their own.
+fn own_of_methods(of: impl Fn(&'static Method) -> Option<f64>) -> String {
+    let own =
+        optim::ALL.iter().filter_map(|method| Some(format!("{} for {}", number(of(method)? as f32), method.name)));
+    own.collect::<Vec<_>>().join(", ")
 }
 
 /// A default that depends on the number of training rows.

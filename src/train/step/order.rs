@@ -63,8 +63,7 @@ mod tests {
         let schedule = Schedule { warmup_steps: 5, shape: ScheduleShape::Step(Step { every: 1, factor: 0.5 }) };
         let settings =
             TrainerConfig { optimizer, schedule, accumulate, lr: 0.1, epochs: 2, ..TrainerConfig::default() };
-        let groups =
-            Groups { tables: vec![Rates::PLAIN], lines: Vec::new(), frozen: Vec::new(), orthogonal: Vec::new() };
+        let groups = Groups { tables: vec![Rates::PLAIN], lines: Vec::new(), frozen: Vec::new(), matrices: Vec::new() };
         let progress = Progress { history: vec![EpochReport::blank()], ..Progress::default() };
         let words = epoch_words(&settings, &groups, 3, &progress, &[2, 0, 1]);
         assert_eq!(words[3 * ROW_WORDS..], [2, 0, 1], "the order of the rows follows");

@@ -2,9 +2,8 @@
 //! gradient twice; an optimiser whose steps depend on the norms of tensors updates in two launches.
 
 mod by_tensor;
-mod factored;
 mod launch;
-mod orthogonal;
+mod of_tensors;
 
 use launch::{Aside, Gradients, Made, Update};
 
@@ -110,8 +109,7 @@ pub(crate) fn record(setup: &Setup<'_>, state: &State, filled: &Filled<'_>) -> R
             Ok(())
         }
         Motion::ByTensor => by_tensor::record(&update, &made),
-        Motion::Orthogonal => orthogonal::record(&update, &made),
-        Motion::Factored => factored::record(&update, &made),
+        Motion::OfTensors(motion) => of_tensors::record(&update, &made, motion),
     };
     device.tagged(Tag::Optimizer, || device.labelled(Label::part("update"), moved))
 }
