@@ -18,7 +18,7 @@ pub use method::{Method, Motion, Moving, State, TensorMotion};
 pub use schedule::*;
 
 // To add one: add a file with its formula, and its name here.
-crate::built_ins! { OPTIMIZER: Method; adamw, adam, lion, sgd, rmsprop, adagrad, lamb, schedule_free, muon, adafactor }
+crate::built_ins! { OPTIMIZER: Method; adamw, adam, lion, sgd, rmsprop, adagrad, lamb, schedule_free, muon, adafactor, novograd }
 
 /// An optimiser and its constants.
 #[derive(Clone)]

@@ -14,7 +14,7 @@ use meromorph::{Device, Result, ops};
 use pollster::block_on;
 
 const KINDS: [StepKind; 2] = [StepKind::Fused, StepKind::Recorded];
-const NAMES: [&str; 2] = ["muon", "adafactor"];
+const NAMES: [&str; 3] = ["muon", "adafactor", "novograd"];
 
 fn optimizer(name: &str, constants: &[(&str, f32)]) -> Optimizer {
     let set = |optimizer: Optimizer, &(name, value): &(&str, f32)| optimizer.with(name, value).expect("a constant");
@@ -91,6 +91,44 @@ fn trajectories_are_those_of_torch() -> Result<()> {
                 }
             }
         }
+    }
+    Ok(())
+}
+
+/// Σ over rows of (p - y)²/rows has the gradient 2 (p - mean y) by each entry of p, whatever x is.
+#[test]
+fn novograd_follows_its_paper() -> Result<()> {
+    let (rows, x) = (4, vec![1.0; 4]);
+    let y = [1.0_f32, -2.0, 0.5, 3.0, 2.0, -1.0, 1.5, 1.0, 0.0, 0.0, 1.0, 2.0];
+    let mean = |output: usize| y.iter().skip(output).step_by(3).map(|y| f64::from(*y)).sum::<f64>() / rows as f64;
+    let (lr, beta1, beta2, decay) = (0.05, 0.9, 0.8, 0.1);
+    let (mut p, mut m, mut v) = ([[0.5, -1.0, 2.0], [0.0; 3]], [[0.0; 3]; 2], [0.0; 2]);
+    for _ in 0..20 {
+        let outputs: [f64; 3] = std::array::from_fn(|at| p[0][at] + p[1][at]);
+        let g: [f64; 3] = std::array::from_fn(|at| 2.0 * (outputs[at] - mean(at)) / 3.0);
+        for tensor in 0..2 {
+            let square = g.iter().map(|g| g * g).sum::<f64>();
+            v[tensor] = if v[tensor] == 0.0 { square } else { beta2 * v[tensor] + (1.0 - beta2) * square };
+            for at in 0..3 {
+                m[tensor][at] = beta1 * m[tensor][at] + g[at] / (v[tensor].sqrt() + 1e-8);
+                p[tensor][at] = p[tensor][at] * (1.0 - lr * decay) - lr * m[tensor][at];
+            }
+        }
+    }
+    let data = Data { inputs: 1, targets: 3, train: Examples { x, y: y.to_vec() }, ..Data::default() };
+    let parameters = [("weight", Initial::values([1, 3], [0.5, -1.0, 2.0])), ("bias", Initial::zeros([3]))];
+    let constants = [("beta1", beta1 as f32), ("beta2", beta2 as f32), ("weight_decay", decay as f32)];
+    let optimizer = optimizer("novograd", &constants);
+    let config =
+        TrainerConfig { optimizer, schedule: Schedule::CONSTANT, lr, batch: 4, ..settings("novograd", KINDS[1]) };
+    for device in devices(&[1]) {
+        let network = Network::function(1, parameters.clone(), |p, x| &ops::matmul(x, &p["weight"]) + &p["bias"]);
+        let mut trainer = Trainer::new(&device, network, config.clone(), data.clone())?;
+        trainer.advance(20)?;
+        let flat = block_on(trainer.parameters())?;
+        let got = [[flat[0], flat[1], flat[2]], [flat[64], flat[65], flat[66]]].map(|tensor| tensor.map(f64::from));
+        let apart = got.iter().flatten().zip(p.iter().flatten()).map(|(got, wanted)| (got - wanted).abs());
+        assert!(apart.fold(0.0, f64::max) < 1e-5, "{}: {got:?} {p:?}", device.info().device);
     }
     Ok(())
 }

@@ -65,16 +65,16 @@ export interface EngineOptions {
   batch?: number;
   /** Steps whose gradients make one update, as if their rows were one batch. Whole number ≥ 1. Default: 1. */
   accumulate?: number;
-  /** Learning rate. Number > 0. Default: 1e-3; 0.0001 for lion, 0.01 for adafactor. */
+  /** Learning rate. Number > 0. Default: 1e-3; 0.0001 for lion, 0.01 for adafactor, 0.01 for novograd. */
   lr?: number;
-  /** Decay of the weights per unit of learning rate. Number ≥ 0. Default: 1e-6; 1 below 2,000 training rows; 1e-6 for a head with poles; 0.1 for muon, 0 for adafactor. */
+  /** Decay of the weights per unit of learning rate. Number ≥ 0. Default: 1e-6; 1 below 2,000 training rows; 1e-6 for a head with poles; 0.1 for muon, 0 for adafactor, 0 for novograd. */
   weightDecay?: number;
   /** Epochs without improvement before stopping; 0 never stops early. Whole number ≥ 0. Default: 15; 50 for a head with poles. */
   patience?: number;
   /** Seed of split, weights, order and dropout. Whole number from 0 to 2^53. Default: 0. */
   seed?: number;
   /** Update rule. Default: adamw. */
-  optimizer?: "adamw" | "adam" | "lion" | "sgd" | "rmsprop" | "adagrad" | "lamb" | "schedule-free" | "muon" | "adafactor";
+  optimizer?: "adamw" | "adam" | "lion" | "sgd" | "rmsprop" | "adagrad" | "lamb" | "schedule-free" | "muon" | "adafactor" | "novograd";
   /** Momentum of sgd, rmsprop and muon. Number in [0, 1). Default: 0.9; 0 for rmsprop, 0.95 for muon. */
   momentum?: number;
   /** How the learning rate changes. Default: cosine. */
