@@ -126,15 +126,18 @@ impl Encoding {
             Some(_) => "value = mean + scale * decoded, where bottom_mask is false",
             None => model.loss.link().doc,
         };
-        let input = "by feature in order: a number is (x - mean) / scale in float64, then float32, and with has_gaps one more \
-                     input, 1 for a missing cell and 0 else; a category is one input per level, 1 for its own and 0 else, or with \
-                     means.priors one for each of the first frequent levels and as many inputs as priors, ((sum + weight * prior) / (count + weight) - prior) / scale of its own \
-                     level in float64, then float32; a missing cell counts as impute, which for a category may be one input behind \
-                     these; a date is its days since 1970-01-01 in universal time, as a number; then of local time for each of \
-                     cycles sine and cosine of 2 pi times the place (of day: the part of the day; of month: (day - 1 + part) / 31; \
-                     of year: (month - 1 + place in the month) / 12), 1 for its own of weekdays (Monday 0) and 0 else, the same of \
-                     months (January 1); these are 0 if it is missing; the graph itself makes the bins of a number";
-        Self { input: input.into(), output: output.into() }
+        let features = model.preparation.iter().flat_map(|preparation| &preparation.features);
+        let mut docs: Vec<&str> = Vec::new();
+        for doc in features.map(|feature| feature.as_kind().doc()) {
+            if !docs.contains(&doc) {
+                docs.push(doc);
+            }
+        }
+        let input = match docs[..] {
+            [] => "as the program that trained the model made them".to_owned(),
+            _ => format!("by feature in order: {}; the graph itself makes the bins of a number", docs.join("; ")),
+        };
+        Self { input, output: output.into() }
     }
 }
 

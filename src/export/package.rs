@@ -11,7 +11,7 @@ use super::page::portable;
 use crate::error::{Error, Result};
 use crate::host;
 use crate::model::Model;
-use crate::table::{Feature, Preparation, Target};
+use crate::table::{Feature, Preparation, Seen, Target};
 
 /// The folder, within the web files, of the parts that are the same for every model.
 pub const PARTS_FOLDER: &str = "portable/package";
@@ -155,12 +155,12 @@ export function describe(): Promise<{
 
 /// A member of `Row`; optional if the model fills missing values of the column.
 fn column(feature: &Feature) -> String {
-    let kind = match feature {
-        Feature::Numeric(_) => "number".to_owned(),
+    let kind = match feature.seen() {
+        Seen::Numbers(_) => "number".to_owned(),
         // A union of so many texts helps nobody.
-        Feature::Categorical(category) if !category.means.is_empty() => "string".to_owned(),
-        Feature::Categorical(category) => union(&category.levels),
-        Feature::Date(_) => "Date | string".to_owned(),
+        Seen::Levels { has_means: true, .. } | Seen::Texts { .. } => "string".to_owned(),
+        Seen::Levels { levels, .. } => union(levels),
+        Seen::Times(_) => "Date | string".to_owned(),
     };
     let name = key(feature.name());
     if feature.takes_missing() { format!("  {name}?: {kind} | null;\n") } else { format!("  {name}: {kind};\n") }
@@ -205,10 +205,11 @@ fn quoted(text: &str) -> String {
 /// An example row: the mean of each numeric column, the first level of each category.
 fn example(preparation: &Preparation) -> String {
     let one = |feature: &Feature| {
-        let value = match feature {
-            Feature::Numeric(number) => format!("{}", (number.mean * 1e3).round() / 1e3),
-            Feature::Categorical(category) => quoted(&category.levels[0]),
-            Feature::Date(date) => quoted(&date.range()[1]),
+        let value = match feature.seen() {
+            Seen::Numbers(number) => format!("{}", (number.mean * 1e3).round() / 1e3),
+            Seen::Levels { levels, .. } => quoted(&levels[0]),
+            Seen::Times(date) => quoted(&date.range()[1]),
+            Seen::Texts { example, .. } => quoted(example),
         };
         format!("  {}: {value},\n", key(feature.name()))
     };

@@ -19,11 +19,31 @@ impl Metrics {
             table::Target::Shares { means, .. } => means.clone(),
             table::Target::Classification { counts, .. } => {
                 let total = counts.iter().sum::<u32>().max(1);
-                counts.iter().map(|&count| f64::from(count) / f64::from(total)).collect()
+                let shares: Vec<f64> = counts.iter().map(|&count| f64::from(count) / f64::from(total)).collect();
+                return Some(Self::of_shares(loss, &shares, y));
             }
         };
-        let (row, rows) = ((loss.link().inverse)(&means), y.len() / loss.target().width(means.len()));
+        let (row, rows) = ((loss.link().inverse)(&means), y.len() / means.len());
         Some(Self::of_outputs(loss, &row.repeat(rows), y, row.len(), target.scale()))
+    }
+
+    /// Metrics of a prediction that is the shares of the training rows' classes.
+    fn of_shares(loss: &OutputLoss, shares: &[f64], y: &[f32]) -> Self {
+        let classes = shares.len();
+        let own: Vec<f32> = match loss.target().form {
+            TargetForm::EachClass => y.chunks_exact(classes).map(|row| largest(row) as f32).collect(),
+            _ => y.to_vec(),
+        };
+        let probabilities = shares.repeat(own.len());
+        let predicted = Predicted::Classes(Classes::new(&probabilities, &own, classes));
+        let metrics = Self::of_scored(&Scored { rows: own.len(), loss: 0.0, scale: 1.0, predicted });
+        let outputs = (loss.link().inverse)(shares);
+        let mean = match loss.target().form {
+            TargetForm::EachClass => loss.mean(&outputs.repeat(own.len()), y, outputs.len()),
+            // A loss of class indices is the likelihood of the classes.
+            _ => metrics.log_loss.unwrap_or_default(),
+        };
+        Self { loss: mean, ..metrics }
     }
 
     /// Metrics of outputs `z` [rows, outputs] against the loss's targets `y`; `None` without rows. `scale` turns a scaled error into

@@ -48,6 +48,8 @@ fn sample(name: &str, kind: &Kind) -> Value {
         ("momentum", _) => Value::Number(0.5),
         ("recompute", _) => Value::Text("3".into()),
         ("test" | "validation", _) => Value::Number(0.3),
+        ("power", _) => Value::Number(1.25),
+        ("encode", _) => Value::Fields(vec![("zip".into(), Value::Text("levels".into()))]),
         ("policy", _) => Value::Fields(vec![("scm_norm".into(), Value::Text("pass".into()))]),
         ("term", _) => Value::Fields(vec![("decoded".into(), Value::Text("0..1@2..5".into()))]),
         (_, Kind::Flag) => Value::Flag(true),
@@ -66,6 +68,7 @@ fn every_option_is_stored_and_has_a_doc() {
     let context = |name: &str| match name {
         "delta" => vec![("loss", Value::Text("huber".into()))],
         "quantile" => vec![("loss", Value::Text("quantile".into()))],
+        "power" => vec![("loss", Value::Text("tweedie".into()))],
         "gamma" => vec![("loss", Value::Text("focal".into()))],
         "keep_f32" | "keep_half" | "loss_scale" | "scale_interval" | "strict" => {
             vec![("precision", Value::Text("f16".into()))]

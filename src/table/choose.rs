@@ -27,6 +27,8 @@ pub struct Choice {
     pub ignore: Vec<String>,
     /// Columns of numbers to be used as categories; a target among them is a class.
     pub categorical: Vec<String>,
+    /// Columns of categories with an encoding of their own.
+    pub encodings: Vec<ColumnEncoding>,
     /// The classes of the target in their order; numbers by size and texts by their letters if empty.
     pub classes: Vec<String>,
     /// Columns that must be numbers: a text in one is an error, not a category.
@@ -55,11 +57,28 @@ record! {
     Choice {
         target, features, ignore, categorical, numeric, task, missing, has_poles = false, group = None, time = None, split_seed = None,
         bins = Some(0), quantity = Quantity::Measure, more_targets = Vec::new(), date_order = None,
-        classes = Vec::new()
+        classes = Vec::new(), encodings = Vec::new()
     }
 }
 
+/// The encoding of a column of categories.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ColumnEncoding {
+    /// The column.
+    pub column: String,
+    /// The name of the encoding, one of [`CATEGORY_ENCODINGS`](super::CATEGORY_ENCODINGS).
+    pub encoding: String,
+}
+
+record! { ColumnEncoding { column, encoding } }
+
 impl Choice {
+    /// Whether a column is to be a category.
+    fn names_category(&self, name: &str) -> bool {
+        let has_encoding = self.encodings.iter().any(|named| named.column == name);
+        has_encoding || self.categorical.iter().any(|listed| listed == name)
+    }
+
     /// Whether missing cells are filled in.
     pub fn fills(&self) -> bool {
         self.missing == Missing::Impute || self.missing == Missing::Usual && !self.has_poles
@@ -95,6 +114,8 @@ pub struct ColumnRoles {
     pub time: Option<usize>,
     /// The order of day, month and year in dates that could have several.
     pub date_order: Option<DateOrder>,
+    /// Columns of categories with an encoding of their own.
+    pub encodings: Vec<ColumnEncoding>,
     /// The classes of the target in their order, if they are given.
     pub classes: Vec<String>,
     /// What is to be said of the columns that nothing can be learnt from, which are left out.
@@ -109,8 +130,12 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     let target = target_position(table, choice)?;
     table.readable(&choice.target)?;
     let more_targets = more_targets(table, choice)?;
-    for name in [&choice.ignore, &choice.categorical, &choice.numeric].into_iter().flatten() {
+    let encoded = choice.encodings.iter().map(|named| &named.column);
+    for name in [&choice.ignore, &choice.categorical, &choice.numeric].into_iter().flatten().chain(encoded) {
         table.position(name)?;
+    }
+    if let Some(named) = choice.encodings.iter().find(|named| named.column == choice.target) {
+        return Err(Error::usage(format!("encode: column \"{}\" is the target; expected a feature", named.column)));
     }
     let (names, left_out) = feature_names(table, choice)?;
     let positions = names.iter().map(|name| table.readable(name)).collect::<Result<Vec<_>>>()?;
@@ -152,6 +177,7 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
         time,
         date_order: choice.date_order,
         classes: choice.classes.clone(),
+        encodings: choice.encodings.clone(),
         left_out,
         report,
     })
@@ -234,7 +260,7 @@ fn useless(column: &Column, choice: &Choice) -> Option<Warning> {
     let values = (0..column.cells.len()).filter(|row| !column.cells.is_missing(*row)).count();
     // Sentences seldom repeat, but some do.
     let is_unique = levels.len() == values || 10 * levels.len() >= 9 * values && is_prose(levels);
-    let is_unique = values >= ENOUGH_ROWS && is_unique && !choice.categorical.contains(&column.name);
+    let is_unique = values >= ENOUGH_ROWS && is_unique && !choice.names_category(&column.name);
     if !is_unique || !moment::orders(levels).is_empty() {
         return None;
     }
@@ -257,17 +283,18 @@ fn is_prose(levels: &[String]) -> bool {
 
 fn is_category(table: &Table, choice: &Choice, name: &str) -> Result<bool> {
     let has = |names: &[String]| names.iter().any(|listed| listed == name);
-    if has(&choice.numeric) && has(&choice.categorical) {
+    let is_named = choice.names_category(name);
+    if has(&choice.numeric) && is_named {
         return Err(both_kinds(name));
     }
     let column = &table.columns()[table.position(name)?];
     if has(&choice.numeric) {
         table.only_numbers(name)?;
     }
-    if !has(&choice.categorical) {
+    if !is_named {
         commas::check(table, column)?;
     }
-    Ok(has(&choice.categorical) || matches!(column.cells, Cells::Categorical { .. }))
+    Ok(is_named || matches!(column.cells, Cells::Categorical { .. }))
 }
 
 /// What a feature is used as: texts that are dates as dates, unless it is named as a category.
@@ -275,7 +302,7 @@ fn role(table: &Table, choice: &Choice, name: &str) -> Result<Role> {
     if !is_category(table, choice, name)? {
         return Ok(Role::Number);
     }
-    let is_named = choice.categorical.iter().any(|listed| listed == name);
+    let is_named = choice.names_category(name);
     let order = match &table.columns()[table.position(name)?].cells {
         Cells::Categorical { levels, .. } if !is_named => moment::order_of(levels, choice.date_order),
         _ => None,

@@ -1,6 +1,6 @@
 //! How the columns of a new table are written otherwise than those that a model learnt from.
 
-use super::feature::{DateFeature, Feature, NumberFeature};
+use super::feature::{DateFeature, Feature, NumberFeature, Seen};
 use super::prepare::Preparation;
 use crate::files::moment::{Moment, orders};
 use crate::files::text::cell::Odd;
@@ -29,15 +29,15 @@ impl Preparation {
 pub(super) const PERCENT: &str = "%";
 
 fn difference<'a>(feature: &'a Feature, column: &Column) -> Option<(&'a str, String)> {
-    let what = match (feature, &column.cells) {
-        (Feature::Numeric(number), Cells::Categorical { levels, .. }) => of_texts(number, column, levels)?,
-        (Feature::Numeric(number), Cells::Numeric(_)) => of_numbers(number, column)?,
-        (Feature::Categorical(category), Cells::Numeric(_)) if !column.cells.are_missing() => {
-            let is_text = category.levels.iter().all(|level| host::parse_number(level).is_none());
-            let level = category.levels.first().filter(|_| is_text)?;
+    let what = match (feature.seen(), &column.cells) {
+        (Seen::Numbers(number), Cells::Categorical { levels, .. }) => of_texts(number, column, levels)?,
+        (Seen::Numbers(number), Cells::Numeric(_)) => of_numbers(number, column)?,
+        (Seen::Levels { levels, .. }, Cells::Numeric(_)) if !column.cells.are_missing() => {
+            let is_text = levels.iter().all(|level| host::parse_number(level).is_none());
+            let level = levels.first().filter(|_| is_text)?;
             format!("held texts in the table of training, such as \"{level}\", and holds numbers here")
         }
-        (Feature::Date(date), cells) => match column.as_category() {
+        (Seen::Times(date), cells) => match column.as_category() {
             Cells::Categorical { levels, .. } => of_dates(date, levels)?,
             Cells::Numeric(_) if cells.are_missing() => return None,
             Cells::Numeric(_) => no_dates(date, &column.as_category().text(0)?),

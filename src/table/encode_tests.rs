@@ -3,7 +3,9 @@
 use super::*;
 use crate::files::csv::{Header, read};
 use crate::table::choose::{Choice, choose};
+use crate::table::feature::Feature;
 use crate::table::missing::Missing;
+use crate::table::rows::MISSING;
 
 fn table(text: &str) -> Table {
     read(text.as_bytes(), "new.csv", Header::Yes).unwrap()

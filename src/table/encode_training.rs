@@ -1,7 +1,6 @@
 //! Encodes training rows: so that the model learns what to say of a category it does not know, and not a row's target from its input.
 
-use super::feature::{CategoryFeature, Feature, Targets};
-use super::fit::level_codes;
+use super::feature::TrainingRows;
 use super::prepare::{Preparation, find};
 use crate::error::Result;
 use crate::files::Table;
@@ -18,40 +17,21 @@ impl Preparation {
         let inputs = self.inputs();
         let mut at = 0;
         for (j, feature) in self.features.iter().enumerate() {
-            if let Feature::Categorical(category) = feature {
-                self.write_means(
-                    table,
-                    rows,
-                    category,
-                    x.chunks_exact_mut(inputs).map(|row| category.means_of(&mut row[at..])),
-                )?;
-                for (x, row) in x.chunks_exact_mut(inputs).zip(rows) {
-                    if hash(u64::from(*row) << 32 | j as u64).is_multiple_of(DROPPED) {
-                        x[at..at + category.inputs()].fill(0.0);
-                    }
+            let (kind, column) = (feature.as_kind(), find(table, feature.name())?);
+            let of_targets = || Ok((self.encode_target(table, rows)?, self.target.levels().len()));
+            let fold = |at: usize| hash(u64::from(rows[at]));
+            let training = TrainingRows { table, column, rows, of_targets: &of_targets, fold: &fold };
+            let own = at..at + feature.inputs();
+            kind.write_training(&training, &mut x.chunks_exact_mut(inputs).map(|row| &mut row[own.clone()]))?;
+            let is_dropped = |row: &u32| hash(u64::from(*row) << 32 | j as u64).is_multiple_of(DROPPED);
+            for (x, row) in x.chunks_exact_mut(inputs).zip(rows) {
+                if kind.learns_unknown() && is_dropped(row) {
+                    x[own.clone()].fill(0.0);
                 }
             }
             at += feature.inputs();
         }
         Ok(x)
-    }
-
-    /// Replaces the mean targets of a category by those of other training rows.
-    fn write_means<'x>(
-        &self,
-        table: &Table,
-        rows: &[u32],
-        category: &CategoryFeature,
-        x: impl Iterator<Item = &'x mut [f32]>,
-    ) -> Result<()> {
-        let CategoryFeature { name, levels, means, .. } = category;
-        if !means.is_empty() {
-            let (values, classes) = (self.encode_target(table, rows)?, self.target.levels().len());
-            let codes = level_codes(find(table, name)?, rows, levels);
-            let fold = |at: usize| hash(u64::from(rows[at]));
-            means.write_training(&codes, levels.len(), &Targets { values: &values, classes }, fold, x);
-        }
-        Ok(())
     }
 }
 

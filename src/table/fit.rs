@@ -2,11 +2,14 @@
 
 use super::choose::ColumnRoles;
 use super::differences::PERCENT;
-use super::feature::{CategoryFeature, DateFeature, Feature, LevelMeans, Moments, NumberFeature, Role, Targets};
-use super::levels::{MAX_LEVELS, Match, classes, count_levels, frequent_levels, levels, matches};
+use super::feature::{
+    CATEGORY_ENCODINGS, CategoryFeature, DateFeature, Feature, Fit, Moments, NamedEncoding, NumberFeature, Role,
+    TrainingRows,
+};
+use super::levels::{classes, counted_in};
 use super::prepare::{Preparation, Target};
 use super::target::{Quantity, Task};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, unknown_name};
 use crate::files::{Column, DateOrder, Notation, Table};
 use crate::host::number;
 use crate::math::measure::Measure;
@@ -30,7 +33,7 @@ impl Preparation {
         for &(j, role) in &chosen.features {
             let column = &table.columns()[j];
             preparation.features.push(match role {
-                Role::Category => Feature::Categorical(fit_category(table, column, training, chosen, &preparation)?),
+                Role::Category => fit_category(table, column, training, chosen, &preparation)?,
                 Role::Number => Feature::Numeric(fit_number(table, column, training, fills, chosen.bins)?),
                 Role::Date(order) => Feature::Date(fit_date(table, column, order, training, chosen)?),
             });
@@ -60,41 +63,25 @@ fn fit_date(
     Ok(DateFeature::fit(&column.name, order, measure, &found, chosen.fills, chosen.bins))
 }
 
-/// So many levels have an input each, the most frequent ones if there are more; then their mean targets are inputs too. By measurement:
-/// beside the mean targets, inputs of the frequent levels matter, for what depends on the level and another column.
-const MOST_OWN: usize = 128;
-/// So many levels have a mean target; the most frequent ones if there are more.
-const MOST_MEANS: usize = 20_000;
-
+/// A category, by the encoding that the choice names for it.
 fn fit_category(
     table: &Table,
     column: &Column,
     training: &[u32],
     chosen: &ColumnRoles,
     preparation: &Preparation,
-) -> Result<CategoryFeature> {
-    // A target with poles has no mean, and shares have several.
-    let has_mean = !chosen.has_poles && chosen.quantity != Quantity::Share;
-    let has_means = has_mean && count_levels(column, training) > MOST_OWN;
-    let levels =
-        if has_means { frequent_levels(column, training, MOST_MEANS) } else { levels(column, training, MAX_LEVELS) };
-    let (counts, missing) = count(column, training, &levels);
-    let most = counts.iter().max().copied().unwrap_or(0);
-    if most == 0 {
-        return Err(empty(table, column));
-    }
-    let frequent = counts.iter().position(|&count| count == most).unwrap_or(0);
-    let of_missing = if missing > 0 { levels.len() } else { frequent };
-    let impute = chosen.fills.then_some(of_missing as u32);
-    let means = if has_means {
-        let values = preparation.encode_target(table, training)?;
-        let targets = Targets { values: &values, classes: preparation.target.levels().len() };
-        LevelMeans::fit(&level_codes(column, training, &levels), levels.len(), &targets)
-    } else {
-        LevelMeans::default()
+) -> Result<Feature> {
+    let named = chosen.encodings.iter().find(|named| named.column == column.name);
+    let name = named.map_or(CategoryFeature::NAME, |named| &named.encoding);
+    let Some((_, _, fit)) = CATEGORY_ENCODINGS.iter().find(|(known, _, _)| *known == name) else {
+        let names: Vec<&str> = CATEGORY_ENCODINGS.iter().map(|(name, _, _)| *name).collect();
+        return Err(unknown_name("encode", name, &names, ""));
     };
-    let frequent = if has_means { MOST_OWN as u32 } else { 0 };
-    Ok(CategoryFeature { name: column.name.clone(), levels, counts, impute, means, frequent })
+    let of_targets = || Ok((preparation.encode_target(table, training)?, preparation.target.levels().len()));
+    let rows = TrainingRows { table, column, rows: training, of_targets: &of_targets, fold: &|_| 0 };
+    // A target with poles has no mean, and shares have several.
+    let has_means = !chosen.has_poles && chosen.quantity != Quantity::Share;
+    fit(&Fit { training: &rows, fills: chosen.fills, has_means })
 }
 
 fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[u32]) -> Result<Target> {
@@ -109,7 +96,7 @@ fn fit_target(table: &Table, column: &Column, chosen: &ColumnRoles, training: &[
     }
     if chosen.task == Task::Classification {
         let levels = classes(table, column, &chosen.rows, &chosen.classes)?;
-        let (counts, _) = count(column, training, &levels);
+        let (counts, _) = counted_in(column, training, &levels);
         return Ok(Target::Classification { name, levels, counts });
     }
     let measure = if chosen.has_poles {
@@ -132,25 +119,6 @@ fn measure(table: &Table, column: &Column, numbers: &[f64], training: &[u32]) ->
     Err(Error::new(format!(
         "column \"{name}\" has values up to {largest:?}; their variance does not fit a 64-bit float"
     )))
-}
-
-/// The level of each training row, if it has one.
-pub(crate) fn level_codes(column: &Column, training: &[u32], levels: &[String]) -> Vec<Option<u32>> {
-    let code = |found| if let Match::Level(code) = found { Some(code) } else { None };
-    matches(column, training, levels).into_iter().map(code).collect()
-}
-
-/// Number of training rows of each level, and of those without a value.
-fn count(column: &Column, training: &[u32], levels: &[String]) -> (Vec<u32>, usize) {
-    let (mut counts, mut missing) = (vec![0; levels.len()], 0);
-    for found in matches(column, training, levels) {
-        match found {
-            Match::Level(code) => counts[code as usize] += 1,
-            Match::Missing => missing += 1,
-            Match::Unknown => {}
-        }
-    }
-    (counts, missing)
 }
 
 fn empty(table: &Table, column: &Column) -> Error {

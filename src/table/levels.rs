@@ -231,6 +231,25 @@ pub(crate) fn unknown(column: &Column, row: usize, levels: &[String]) -> String 
     format!("unknown value \"{text}\": expected one of {known}")
 }
 
+/// The level of each training row, if it has one.
+pub(crate) fn codes_of(column: &Column, training: &[u32], levels: &[String]) -> Vec<Option<u32>> {
+    let code = |found| if let Match::Level(code) = found { Some(code) } else { None };
+    matches(column, training, levels).into_iter().map(code).collect()
+}
+
+/// Number of training rows of each level, and of those without a value.
+pub(crate) fn counted_in(column: &Column, training: &[u32], levels: &[String]) -> (Vec<u32>, usize) {
+    let (mut counts, mut missing) = (vec![0; levels.len()], 0);
+    for found in matches(column, training, levels) {
+        match found {
+            Match::Level(code) => counts[code as usize] += 1,
+            Match::Missing => missing += 1,
+            Match::Unknown => {}
+        }
+    }
+    (counts, missing)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

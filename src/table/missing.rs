@@ -1,6 +1,6 @@
 //! Missing cells: which rows a run can use, and a report of dropped rows and filled-in cells.
 
-use super::feature::{Feature, Moments, Role};
+use super::feature::{Feature, Moments, Role, Seen};
 use super::levels::{Match, matches};
 use super::prepare::{Preparation, Target, find};
 use crate::error::{Error, Result, hint, listed};
@@ -103,12 +103,14 @@ impl Preparation {
     pub fn judged_rows(&self, table: &Table, has_poles: bool) -> Result<(Vec<u32>, MissingReport)> {
         let mut is_kept = vec![true; table.rows()];
         let mut columns = Vec::new();
-        let levels_of = |feature: &Feature| match feature {
-            Feature::Categorical(category) => category.levels.clone(),
-            _ => Vec::new(),
+        let levels_of = |feature: &Feature| match feature.seen() {
+            Seen::Levels { levels, .. } => levels.to_vec(),
+            Seen::Numbers(_) | Seen::Times(_) | Seen::Texts { .. } => Vec::new(),
         };
-        let features =
-            self.features.iter().map(|f: &Feature| (f.name(), f.role(), !f.takes_missing(), false, levels_of(f)));
+        let features = self
+            .features
+            .iter()
+            .map(|f: &Feature| (f.name(), f.as_kind().role(), !f.takes_missing(), false, levels_of(f)));
         let is_class = matches!(self.target, Target::Classification { .. });
         let target_role = if is_class { Role::Category } else { Role::Number };
         let targets = self

@@ -14,6 +14,7 @@ mod levels;
 mod missing;
 mod named;
 mod prepare;
+mod rows;
 mod split;
 mod target;
 mod texts;
@@ -21,13 +22,17 @@ mod time;
 mod totals;
 mod unread;
 
-pub use choose::{Choice, ColumnRoles, choose};
-pub use encode::{Encoded, Note, NoteKind, Unknown};
-pub use feature::{Bins, CategoryFeature, Cycle, DateFeature, Feature, LevelMeans, NumberFeature, Role};
+pub use choose::{Choice, ColumnEncoding, ColumnRoles, choose};
+pub use encode::Encoded;
+pub use feature::{
+    Bins, CATEGORY_ENCODINGS, CategoryFeature, Cycle, DateFeature, Encoding, Feature, FeatureKind, Fit, Inputs,
+    LevelMeans, NamedEncoding, NumberFeature, Role, Seen, TrainingRows,
+};
 pub use folds::fold_splits;
 pub use inspect::inspect;
 pub use levels::MAX_LEVELS;
 pub use missing::{Gaps, Missing, MissingReport};
 pub use prepare::{Preparation, Target};
+pub use rows::{ColumnRows, Note, NoteKind, Unknown};
 pub use split::{Fractions, Split, split_table};
 pub use target::{Quantity, Task};

@@ -83,7 +83,7 @@ impl Preparation {
 
     /// Errors if the record is inconsistent: a scale of 0, or other numbers of counts and levels.
     pub fn check(&self) -> Result<()> {
-        let wrong = self.features.iter().find(|feature| !feature.is_sound()).map(Feature::name);
+        let wrong = self.features.iter().find(|feature| !feature.as_kind().is_sound()).map(Feature::name);
         let wrong = wrong.or_else(|| match &self.target {
             Target::Regression { scale, name, .. } if !is_scale(*scale) => Some(name),
             Target::Shares { columns, means, name } if columns.len() < 2 || columns.len() != means.len() => Some(name),

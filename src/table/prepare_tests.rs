@@ -3,9 +3,9 @@
 use super::*;
 use crate::files::csv::{Header, read};
 use crate::table::choose::{Choice, choose};
-use crate::table::encode::{NoteKind, Unknown};
 use crate::table::feature::{Bins, CategoryFeature, NumberFeature};
 use crate::table::missing::Missing;
+use crate::table::rows::{NoteKind, Unknown};
 
 fn table(text: &str) -> Table {
     read(text.as_bytes(), "new.csv", Header::Yes).unwrap()

@@ -167,7 +167,7 @@ test("bad input is an Error with the engine's message", async () => {
     ["run(text, { target: 'y', seed: 5n })", "train: seed: got bigint, expected a whole number from 0 to 9007199254740992"],
     ["run(text, { target: 'y', epochs: 0 })", "train: epochs: got 0, expected a whole number from 1 to 4294967295"],
     ["run(text, { target: 'y', lr: 0.1, learningRate: 0.1 })", "train: lr is given twice"],
-    ["run(text, { target: 'y', optimizer: 'adamm' })", 'train: optimizer: got "adamm", expected one of "adamw", "adam", "lion", "sgd", "rmsprop", "adagrad", "lamb", "schedule-free", "muon", "adafactor"; did you mean "adamw"?'],
+    ["run(text, { target: 'y', optimizer: 'adamm' })", /^train: optimizer: got "adamm", expected one of "adamw", "adam", .*; did you mean "adamw"\?$/],
     ["run(text, { target: 'y', degrees: [3, 2] })", 'train: degrees has no effect without a head with poles; set head to rational, projective or angular'],
     ["run(text, { target: 'y', head: 'rational', degrees: [3] })", "train: degrees: got 1 value, expected an array of 2 whole numbers"],
     ["run(text, { target: 'y', head: 'rational', tauTrain: 0.1 })", "train: tauTrain has no effect without tauInfer"],

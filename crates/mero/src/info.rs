@@ -17,7 +17,7 @@ use meromorph::model::Model;
 use meromorph::nn::{Layer, Layout};
 use meromorph::report::{bytes, count, counted, facts, figure, short};
 use meromorph::run::{Provenance, mean_and_spread};
-use meromorph::table::{CategoryFeature, Feature, NumberFeature, Target};
+use meromorph::table::{Feature, NumberFeature, Seen, Target};
 use meromorph::train::StepKind;
 
 /// Most lines of a function's graph that are shown.
@@ -81,18 +81,22 @@ fn described(args: &Args, model: &Model, provenance: Option<&Provenance>) -> Val
 }
 
 fn column(feature: &Feature) -> Value {
-    match feature {
-        Feature::Numeric(NumberFeature { name, mean, min, max, impute, .. }) => {
+    let name = feature.name();
+    match feature.seen() {
+        Seen::Numbers(NumberFeature { mean, min, max, impute, .. }) => {
             json!({ "name": name, "kind": "number", "mean": mean, "min": min, "max": max, "missing": impute })
         }
-        Feature::Date(date) => {
+        Seen::Times(date) => {
             let [from, to] = date.range();
             let filled = date.elapsed.impute.map(|days| date.text(days));
-            json!({ "name": date.elapsed.name, "kind": "date", "from": from, "to": to, "missing": filled })
+            json!({ "name": name, "kind": "date", "from": from, "to": to, "missing": filled })
         }
-        Feature::Categorical(CategoryFeature { name, levels, counts, impute, .. }) => {
-            let filled = impute.map(|level| levels.get(level as usize).map_or("own level", String::as_str));
+        Seen::Levels { levels, counts, missing, .. } => {
+            let filled = missing.map(|level| levels.get(level as usize).map_or("own level", String::as_str));
             json!({ "name": name, "kind": "category", "levels": levels, "counts": counts, "missing": filled })
+        }
+        Seen::Texts { example, what } => {
+            json!({ "name": name, "kind": "category", "encoding": what, "example": example })
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::graph::{Graph, INPUT, Name, Setting};
 use crate::model::Model;
-use crate::table::{Bins, Feature, NumberFeature};
+use crate::table::{Bins, NumberFeature};
 
 /// One input of the model: scale of clamp(slope * column + offset, least, most).
 struct Input {
@@ -48,10 +48,8 @@ impl Inputs {
         };
         for feature in &preparation.features {
             let before = inputs.all.len();
-            match feature {
-                Feature::Numeric(number) => inputs.number(number),
-                Feature::Date(date) => inputs.number(&date.elapsed),
-                Feature::Categorical(_) => {}
+            if let Some(number) = feature.as_kind().number() {
+                inputs.number(number);
             }
             inputs.plain(feature.inputs() - (inputs.all.len() - before));
         }

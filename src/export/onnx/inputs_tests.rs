@@ -6,6 +6,7 @@ use super::*;
 use crate::export::write_onnx;
 use crate::loss::Loss;
 use crate::nn::{Activation, Layout, Spec};
+use crate::table::Feature;
 use crate::table::{Preparation, Target};
 
 /// A number of mean 3 and deviation 2 with bins 0 to 2, 2 to 4 and 4 to 8, and one without bins.

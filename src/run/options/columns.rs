@@ -4,8 +4,8 @@ use super::names::{date_orders, missing, tasks};
 use super::{TrainOptions, option};
 use crate::files::DateOrder;
 use crate::host::number;
-use crate::options::{Entry, Kind, Range};
-use crate::table::{Fractions, Missing, Task};
+use crate::options::{Entry, Kind, Range, Value};
+use crate::table::{CATEGORY_ENCODINGS, ColumnEncoding, Fractions, Missing, Task};
 
 pub(crate) const COLUMNS: &[Entry<TrainOptions>] = &[
     option("target", Kind::Text("the name of a column"), "Column to predict")
@@ -22,6 +22,22 @@ pub(crate) const COLUMNS: &[Entry<TrainOptions>] = &[
     option("ignore", Kind::Texts, "Columns to leave out").set(|o, v| o.choice.ignore = v.texts()),
     option("categorical", Kind::Texts, "Columns of numbers to read as categories; the target among them is a class")
         .set(|o, v| o.choice.categorical = v.texts()),
+    option(
+        "encode",
+        Kind::Fields { names: None, has_numbers: false, example: ["zip", "levels"] },
+        "How columns of categories become inputs, by column",
+    )
+    .default_from(|| {
+        let others: Vec<&str> = CATEGORY_ENCODINGS.iter().map(|(name, _, _)| *name).skip(1).collect();
+        if others.is_empty() { "levels".into() } else { format!("levels; also {}", others.join(", ")) }
+    })
+    .set(|o, v| {
+        let one = |(column, encoding): &(String, Value)| ColumnEncoding {
+            column: column.clone(),
+            encoding: encoding.text().to_owned(),
+        };
+        o.choice.encodings.extend(v.fields().iter().map(one));
+    }),
     option("classes", Kind::Texts, "Classes of the target in their order, such as low,middle,high")
         .default("numbers by size, texts by their letters")
         .set(|o, v| o.choice.classes = v.texts()),

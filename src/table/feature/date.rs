@@ -1,6 +1,9 @@
 //! A column of dates or times: the time that has passed, and where each point is in the year, the month, the week and the day.
 
 use super::NumberFeature;
+use super::kind::{FeatureKind, Inputs, Role, Seen};
+use super::number::is_outside;
+use crate::error::Result;
 use crate::files::DateOrder;
 use crate::files::moment::{Moment, calendar, is_written_in, text};
 use crate::files::text::missing;
@@ -8,6 +11,7 @@ use crate::files::{Cells, Column};
 use crate::host::{cos, sin};
 use crate::math::measure::Measure;
 use crate::record;
+use crate::table::rows::{ColumnRows, MISSING, NoteKind};
 use std::borrow::Cow;
 use std::f64::consts::TAU;
 
@@ -81,11 +85,6 @@ impl DateFeature {
         }
     }
 
-    /// Number of inputs.
-    pub fn inputs(&self) -> usize {
-        self.elapsed.inputs() + 2 * self.cycles.len() + self.weekdays.len() + self.months.len()
-    }
-
     /// The first and the last point of the training rows.
     pub fn range(&self) -> [String; 2] {
         [self.elapsed.min, self.elapsed.max].map(|days| text(days, self.has_dates))
@@ -97,9 +96,9 @@ impl DateFeature {
     }
 
     /// Writes the inputs of a point in time, or of the fill-in value if there is none.
-    pub(crate) fn write(&self, moment: Option<Moment>, inputs: &mut [f32]) {
+    fn write_moment(&self, moment: Option<Moment>, inputs: &mut [f32]) {
         let (of_elapsed, rest) = inputs.split_at_mut(self.elapsed.inputs());
-        self.elapsed.write(moment.map_or(f64::NAN, |moment| moment.universal), of_elapsed);
+        self.elapsed.write_value(moment.map_or(f64::NAN, |moment| moment.universal), of_elapsed);
         let Some(moment) = moment else { return };
         let angles = self.cycles.iter().map(|cycle| TAU * cycle.place(moment.local));
         let circle = angles.flat_map(|angle| [sin(angle) as f32, cos(angle) as f32]);
@@ -108,9 +107,62 @@ impl DateFeature {
         let months = self.months.iter().map(|of| one(*of == month(&moment)));
         rest.iter_mut().zip(circle.chain(weekdays).chain(months)).for_each(|(input, value)| *input = value);
     }
+}
 
-    pub(crate) fn is_sound(&self) -> bool {
+impl FeatureKind for DateFeature {
+    fn name(&self) -> &str {
+        &self.elapsed.name
+    }
+
+    fn inputs(&self) -> usize {
+        self.elapsed.inputs() + 2 * self.cycles.len() + self.weekdays.len() + self.months.len()
+    }
+
+    fn role(&self) -> Role {
+        Role::Date(self.order)
+    }
+
+    fn seen(&self) -> Seen<'_> {
+        Seen::Times(self)
+    }
+
+    fn doc(&self) -> &'static str {
+        "a date is its days since 1970-01-01 in universal time, as a number; then of local time for each of cycles sine and cosine of 2 pi times the place \
+         (of day: the part of the day; of month: (day - 1 + part) / 31; of year: (month - 1 + place in the month) / 12), 1 for its own of weekdays (Monday \
+         0) and 0 else, the same of months (January 1); these are 0 if it is missing"
+    }
+
+    fn takes_missing(&self) -> bool {
+        self.elapsed.impute.is_some()
+    }
+
+    fn is_sound(&self) -> bool {
         self.elapsed.is_sound()
+    }
+
+    fn number(&self) -> Option<&NumberFeature> {
+        Some(&self.elapsed)
+    }
+
+    fn write(&self, cells: &mut ColumnRows<'_>, x: Inputs<'_, '_>) -> Result<()> {
+        let (moments, elapsed) = (Moments::of(cells.column, self.order), &self.elapsed);
+        for (at, inputs) in x.enumerate() {
+            let row = cells.rows[at] as usize;
+            let moment = moments.get(row);
+            if let Some(text) = moments.unusable(row) {
+                cells.unusable(at, format!("\"{text}\" is not a date like {}", self.range()[1]))?;
+            } else if moment.is_none() && elapsed.impute.is_none() {
+                cells.unusable(at, MISSING.into())?;
+            } else {
+                self.write_moment(moment, inputs);
+                match moment {
+                    Some(moment) if is_outside(elapsed, moment.universal) => cells.note(at, NoteKind::Outside)?,
+                    None if !elapsed.has_gaps => cells.note(at, NoteKind::Filled)?,
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -187,7 +239,7 @@ mod tests {
         let measure = Measure::of(&days, &rows).unwrap();
         let date = DateFeature::fit("day", DateOrder::YearFirst, measure, &moments, true, 0);
         let mut x = vec![0.0; date.inputs()];
-        date.write(moments[0], &mut x);
+        date.write_moment(moments[0], &mut x);
         (date, x)
     }
 
@@ -219,7 +271,7 @@ mod tests {
         assert_eq!(date.months, (1..=12).collect::<Vec<u32>>());
         for (month, text) in texts[1..].iter().enumerate() {
             let mut x = vec![0.0; date.inputs()];
-            date.write(Moment::parse(text, DateOrder::YearFirst), &mut x);
+            date.write_moment(Moment::parse(text, DateOrder::YearFirst), &mut x);
             let mut wanted = [0.0; 12];
             wanted[month] = 1.0;
             assert_eq!(x[x.len() - 12..], wanted, "{text}");

@@ -1,100 +1,90 @@
-//! Encodings of columns, fitted to training rows: each column becomes one or more inputs of the model.
+//! Encodings of columns, fitted to training rows, one file each: each column becomes one or more inputs of the model. To add one: a file with a record of its
+//! statistics that implements `FeatureKind`, and its word in the list here, with `name` behind it if it is an encoding of categories that an option can
+//! name (`NamedEncoding`).
 
 mod bins;
-mod category;
-mod date;
+mod kind;
 mod level_means;
-mod number;
 
 pub use bins::Bins;
-pub use category::CategoryFeature;
-pub use date::{Cycle, DateFeature};
+pub use date::Cycle;
+pub use kind::{FeatureKind, Fit, Inputs, NamedEncoding, Role, Seen, TrainingRows};
 pub use level_means::LevelMeans;
-pub use number::NumberFeature;
 
 pub(crate) use date::Moments;
 pub(crate) use level_means::Targets;
 
-use crate::files::DateOrder;
+use crate::error::Result;
 use crate::record;
 
-/// What a column is used as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Numbers.
-    Number,
-    /// Categories.
-    Category,
-    /// Dates or times, written in this order.
-    Date(DateOrder),
+/// An encoding of categories: its name, what it makes of a column, and how it is fitted.
+pub type Encoding = (&'static str, &'static str, fn(&Fit<'_>) -> Result<Feature>);
+
+macro_rules! features {
+    ($($(#[$doc:meta])* $name:ident($file:ident::$record:ident) $($named:ident)?;)+) => {
+        $(mod $file;
+        pub use $file::$record;)+
+
+        /// Encoding of one feature column.
+        #[derive(Clone, Debug, PartialEq)]
+        #[non_exhaustive]
+        pub enum Feature {
+            $($(#[$doc])* $name($record),)+
+        }
+
+        record! { enum Feature { $($name(_)),+ } }
+
+        impl Feature {
+            /// Everything about it.
+            pub fn as_kind(&self) -> &dyn FeatureKind {
+                match self {
+                    $(Self::$name(record) => record,)+
+                }
+            }
+        }
+
+        /// The encodings of categories that an option can name.
+        pub static CATEGORY_ENCODINGS: &[Encoding] = &[$($({
+            let $named: Encoding =
+                (<$record as NamedEncoding>::NAME, <$record as NamedEncoding>::DOC, <$record as NamedEncoding>::fit);
+            $named
+        },)?)+];
+    };
 }
 
-/// Encoding of one feature column.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Feature {
+features! {
     /// A number.
-    Numeric(NumberFeature),
+    Numeric(number::NumberFeature);
     /// A category.
-    Categorical(CategoryFeature),
+    Categorical(category::CategoryFeature) name;
     /// A date or a time.
-    Date(DateFeature),
+    Date(date::DateFeature);
 }
-
-record! { enum Feature { Numeric(_), Categorical(_), Date(_) } }
 
 impl Feature {
     /// The column.
     pub fn name(&self) -> &str {
-        match self {
-            Self::Numeric(number) => &number.name,
-            Self::Categorical(category) => &category.name,
-            Self::Date(date) => &date.elapsed.name,
-        }
+        self.as_kind().name()
     }
 
     /// Number of inputs that it is encoded as.
     pub fn inputs(&self) -> usize {
-        match self {
-            Self::Numeric(number) => number.inputs(),
-            Self::Categorical(category) => category.inputs(),
-            Self::Date(date) => date.inputs(),
-        }
+        self.as_kind().inputs()
+    }
+
+    /// What the training rows had in the column.
+    pub fn seen(&self) -> Seen<'_> {
+        self.as_kind().seen()
     }
 
     /// Which of its inputs are bins.
     pub(crate) fn bins(&self) -> std::ops::Range<usize> {
-        match self {
-            Self::Numeric(number) => 1..1 + number.bins.len(),
-            Self::Categorical(_) => 0..0,
-            Self::Date(date) => 1..1 + date.elapsed.bins.len(),
-        }
-    }
-
-    /// What the column is used as.
-    pub(crate) fn role(&self) -> Role {
-        match self {
-            Self::Numeric(_) => Role::Number,
-            Self::Categorical(_) => Role::Category,
-            Self::Date(date) => Role::Date(date.order),
-        }
+        self.as_kind().number().map_or(0..0, |number| 1..1 + number.bins.len())
     }
 
     /// Whether a missing cell has a fill-in value or an input of its own.
     pub fn takes_missing(&self) -> bool {
-        match self {
-            Self::Numeric(number) => number.impute.is_some(),
-            Self::Categorical(category) => category.impute.is_some(),
-            Self::Date(date) => date.elapsed.impute.is_some(),
-        }
-    }
-
-    /// Whether its statistics are consistent: scales above 0, as many counts as levels.
-    pub(crate) fn is_sound(&self) -> bool {
-        match self {
-            Self::Numeric(number) => number.is_sound(),
-            Self::Categorical(category) => category.is_sound(),
-            Self::Date(date) => date.is_sound(),
-        }
+        self.as_kind().takes_missing()
     }
 }
 

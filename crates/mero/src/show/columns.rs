@@ -1,26 +1,40 @@
 //! The columns that a model reads, as a table.
 
 use meromorph::report::{Table, count, figure, short};
-use meromorph::table::{CategoryFeature, Feature, NumberFeature, Preparation};
+use meromorph::table::{Feature, NumberFeature, Preparation, Seen};
 
 /// A row for each column that a model reads.
 pub(crate) fn column_table(preparation: &Preparation) -> Table {
     let no_value = "no prediction";
-    let row = |feature: &Feature| match feature {
-        Feature::Numeric(NumberFeature { name, min, max, impute, .. }) => {
+    let row = |feature: &Feature| match feature.seen() {
+        Seen::Numbers(NumberFeature { name, min, max, impute, .. }) => {
             let missing = impute.map_or_else(|| no_value.to_owned(), |value| format!("counts as {}", figure(value)));
             [short(name, 28), "number".into(), format!("{} to {}", figure(*min), figure(*max)), missing]
         }
-        Feature::Date(date) => {
+        Seen::Times(date) => {
             let missing = date.elapsed.impute.map(|days| format!("counts as {}", date.text(days)));
             let missing = missing.unwrap_or_else(|| no_value.to_owned());
             [short(feature.name(), 28), "date".into(), date.range().join(" to "), missing]
         }
-        Feature::Categorical(CategoryFeature { name, levels, counts, impute, .. }) => {
+        Seen::Levels { levels, counts, missing, .. } => {
             let as_level = |level: &String| format!("counts as {}", short(level, 24));
             let missing =
-                impute.map(|at| levels.get(at as usize).map_or_else(|| "a level of its own".into(), as_level));
-            [short(name, 28), "category".into(), listed(levels, counts), missing.unwrap_or_else(|| no_value.to_owned())]
+                missing.map(|at| levels.get(at as usize).map_or_else(|| "a level of its own".into(), as_level));
+            [
+                short(feature.name(), 28),
+                "category".into(),
+                listed(levels, counts),
+                missing.unwrap_or_else(|| no_value.to_owned()),
+            ]
+        }
+        Seen::Texts { example, what } => {
+            let missing = if feature.takes_missing() { "a level of its own" } else { no_value };
+            [
+                short(feature.name(), 28),
+                "category".into(),
+                format!("{what}, such as {}", short(example, 24)),
+                missing.into(),
+            ]
         }
     };
     Table::new(["column", "kind", "in training", "missing cell"]).rows(preparation.features.iter().map(row))

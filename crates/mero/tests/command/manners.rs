@@ -80,7 +80,7 @@ fn mistakes_in_a_file_of_options_name_it() {
         ("categorical = [true]", "categorical[0]: got true, expected a string"),
         (
             "optimizer = \"adm\"",
-            "optimizer: got \"adm\", expected one of \"adamw\", \"adam\", \"lion\", \"sgd\", \"rmsprop\", \"adagrad\", \"lamb\", \"schedule-free\", \"muon\", \"adafactor\"; did you mean \"adam\"?",
+            "optimizer: got \"adm\", expected one of \"adamw\", \"adam\", \"lion\", \"sgd\", \"rmsprop\", \"adagrad\", \"lamb\", \"schedule-free\", …",
         ),
         ("test = 2", "test: got 2, expected a number of at least 0 and less than 1"),
     ];

@@ -14,7 +14,7 @@ use meromorph::error::{Error, Result, listed};
 use meromorph::files::{Format, Header, Table};
 use meromorph::model::{Noted, PredictOptions, Prediction, Ready};
 use meromorph::nn::Layout;
-use meromorph::table::{Feature, Note, NoteKind, NumberFeature, Preparation, Unknown};
+use meromorph::table::{Feature, Note, NoteKind, NumberFeature, Preparation, Seen, Unknown};
 use meromorph::train::Precision;
 use meromorph_web_values::{Answer, get, object, set, show, strings, thrown};
 
@@ -228,14 +228,13 @@ fn reading_of(format: &Format) -> JsValue {
 /// of dates.
 fn input(feature: &Feature) -> JsValue {
     let name = ("name", JsValue::from(feature.name()));
-    match feature {
-        Feature::Numeric(NumberFeature { min, max, mean, .. }) => {
+    match feature.seen() {
+        Seen::Numbers(NumberFeature { min, max, mean, .. }) => {
             object([name, ("min", (*min).into()), ("max", (*max).into()), ("mean", (*mean).into())])
         }
-        Feature::Categorical(category) => {
-            object([name, ("levels", strings(category.levels.iter().map(String::as_str)))])
-        }
-        Feature::Date(date) => {
+        Seen::Levels { levels, .. } => object([name, ("levels", strings(levels.iter().map(String::as_str)))]),
+        Seen::Texts { example, .. } => object([name, ("example", example.into())]),
+        Seen::Times(date) => {
             let [from, to] = date.range();
             object([name, ("from", from.into()), ("to", to.into())])
         }

@@ -43,7 +43,7 @@ fn first_number(model: &Model) -> &NumberFeature {
     match &features(model)[0] {
         Feature::Numeric(number) => number,
         Feature::Date(date) => &date.elapsed,
-        Feature::Categorical(category) => panic!("a category: {:?}", category.levels),
+        other => panic!("no number: {other:?}"),
     }
 }
 
