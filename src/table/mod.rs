@@ -24,10 +24,7 @@ mod unread;
 
 pub use choose::{Choice, ColumnEncoding, ColumnRoles, choose};
 pub use encode::Encoded;
-pub use feature::{
-    Bins, CATEGORY_ENCODINGS, CategoryFeature, Cycle, DateFeature, Encoding, Feature, FeatureKind, Fit, Inputs,
-    LevelMeans, NamedEncoding, NumberFeature, Role, Seen, TrainingRows,
-};
+pub use feature::*;
 pub use folds::fold_splits;
 pub use inspect::inspect;
 pub use levels::MAX_LEVELS;
