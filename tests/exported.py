@@ -49,6 +49,7 @@ CASES = [
     ("wide", "smooth", "--hidden 200"),
     ("classes", "colour", ""),
     ("dates and mean targets", "smooth", "--features a,b,day,code"),
+    ("hashed category", "smooth", "--features a,b,code --encode code=hashed"),
     ("mean targets of classes", "colour", "--features a,b,day,code"),
     ("rational", "y", f"--head rational {NEAR}"),
     ("rational 5/4", "y", f"--head rational --degrees 5,4 --activation tanh {NEAR}"),
@@ -119,6 +120,8 @@ def encoded(preparation, rows):
         (kind, fit), = feature.items()
         if kind == "numeric":
             inputs.extend(number(fit, columns[fit["name"]]))
+        elif kind == "hashed":
+            inputs.extend(hashed(fit, columns[fit["name"]]))
         elif kind == "date":
             inputs.extend(dates(fit, columns[fit["elapsed"]["name"]]))
         else:
@@ -131,6 +134,22 @@ def number(fit, cells):
     yield (values - fit["mean"]) / fit["scale"]
     if fit["has_gaps"]:
         yield numpy.array([not cell for cell in cells])
+
+
+def hashed(fit, cells):
+    places = [hash_of(cell) for cell in cells]
+    for bucket in range(fit["buckets"]):
+        yield numpy.array([(1 - 2 * (place >> 63)) * (place % fit["buckets"] == bucket) for place in places])
+
+
+def hash_of(text):
+    """FNV-1a, then the output function of SplitMix64."""
+    word, mask = 0xCBF29CE484222325, 2 ** 64 - 1
+    for byte in text.encode():
+        word = (word ^ byte) * 0x100000001B3 & mask
+    word = (word ^ word >> 30) * 0xBF58476D1CE4E5B9 & mask
+    word = (word ^ word >> 27) * 0x94D049BB133111EB & mask
+    return word ^ word >> 31
 
 
 def category(fit, cells):

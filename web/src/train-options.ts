@@ -15,7 +15,7 @@ export interface EngineOptions {
   ignore?: readonly string[];
   /** Columns of numbers to read as categories; the target among them is a class. */
   categorical?: readonly string[];
-  /** How columns of categories become inputs, by column. Default: levels. */
+  /** How columns of categories become inputs, by column. Default: levels; also hashed. */
   encode?: Record<string, string>;
   /** Classes of the target in their order, such as low,middle,high. Default: numbers by size, texts by their letters. */
   classes?: readonly string[];

@@ -59,6 +59,8 @@ features! {
     Categorical(category::CategoryFeature) name;
     /// A date or a time.
     Date(date::DateFeature);
+    /// A category by the hashes of its texts.
+    Hashed(hashed::HashedFeature) name;
 }
 
 impl Feature {

@@ -7,6 +7,7 @@ mod all_devices;
 mod cases;
 mod devices;
 mod earlier;
+mod encodings;
 mod experiment;
 mod export;
 mod files;
