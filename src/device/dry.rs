@@ -1,6 +1,7 @@
-//! The dry device runs nothing. It plans and counts without any hardware.
+//! The dry device runs nothing. It plans and counts without any hardware, and can be read where nothing but constants is.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::future::{Future, ready};
 use std::pin::Pin;
 
@@ -14,7 +15,12 @@ pub(super) struct Dry {
     info: Info,
     blocks: Cell<u32>,
     made: Cell<(u64, u64)>,
+    /// The contents of small blocks that no launch writes, such as constants.
+    contents: RefCell<HashMap<Memory, Vec<u32>>>,
 }
+
+/// Larger contents are not kept.
+const KEPT_WORDS: usize = 4096;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "dry",
@@ -40,7 +46,7 @@ impl Dry {
             subgroup: 1,
             features: Vec::new(),
         };
-        Self { info, blocks: Cell::new(0), made: Cell::new((0, 0)) }
+        Self { info, blocks: Cell::new(0), made: Cell::new((0, 0)), contents: RefCell::default() }
     }
 }
 
@@ -58,13 +64,30 @@ impl Backend for Dry {
         Ok(Memory(self.blocks.get()))
     }
 
-    fn free(&self, _memory: Memory) {}
+    fn free(&self, memory: Memory) {
+        self.contents.borrow_mut().remove(&memory);
+    }
 
-    fn write(&self, _memory: Memory, _offset: usize, _data: &[u32]) -> Result<()> {
+    fn write(&self, memory: Memory, offset: usize, data: &[u32]) -> Result<()> {
+        let mut contents = self.contents.borrow_mut();
+        if offset == 0 && data.len() <= KEPT_WORDS {
+            contents.insert(memory, data.to_vec());
+        } else {
+            contents.remove(&memory);
+        }
         Ok(())
     }
 
     fn prepare(&self, commands: Vec<BoundCommand>) -> Result<Box<dyn Prepared>> {
+        for command in &commands {
+            let written = match command {
+                BoundCommand::Dispatch { outputs, .. } => &outputs[..],
+                BoundCommand::Copy { to, .. } => std::slice::from_ref(to),
+            };
+            for region in written {
+                self.free(region.memory);
+            }
+        }
         let dispatches =
             commands.iter().filter(|command| matches!(command, BoundCommand::Dispatch { .. })).count() as u64;
         let (pipelines, bind_groups) = self.made.get();
@@ -77,8 +100,11 @@ impl Backend for Dry {
         Ok(())
     }
 
-    fn read(&self, _region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
-        Box::pin(ready(Err(Error::usage("the dry device runs nothing, so there is nothing to read"))))
+    fn read(&self, region: Region) -> Pin<Box<dyn Future<Output = Result<Vec<u32>>> + '_>> {
+        let contents = self.contents.borrow();
+        let kept = contents.get(&region.memory).and_then(|words| words.get(region.offset..)?.get(..region.words));
+        let unknown = || Error::usage("the dry device runs nothing, so there is nothing to read");
+        Box::pin(ready(kept.map(<[u32]>::to_vec).ok_or_else(unknown)))
     }
 
     fn made(&self) -> (u64, u64) {

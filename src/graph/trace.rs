@@ -80,7 +80,7 @@ impl Tracing {
         self.assembled([a, b, again])
     }
 
-    /// The same on a device that reads at once, as the CPU does.
+    /// The same on a device that reads at once, as the CPU and the dry device do.
     pub fn graph_at_once(&self) -> Result<Graph> {
         match pin!(self.graph()).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(graph) => graph,

@@ -6,7 +6,7 @@ use super::pass::{Forward, Pass, RunningStats};
 use super::spec::Spec;
 use crate::autograd::Var;
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::{self, Graph, GraphParameter};
 use crate::ops;
 use crate::tensor::Tensor;
@@ -38,7 +38,7 @@ pub(crate) fn traced(layer: &dyn LayerKind, width: usize) -> Result<Graph> {
         Ok(vec![layer.forward(&mut Forward::over(leaves, &Pass::Predict), x.clone(), layer.kind(), None)])
     };
     let tracing = graph::trace(&Device::dry(), width, parameters.collect(), &run)?;
-    tracing.plain().ok_or_else(|| Error::internal(format!("{}: its ops need constants", layer.kind())))
+    tracing.graph_at_once()
 }
 
 /// After each layer except the head, 1 for each row, [rows, 1], that contains ⊥.

@@ -76,6 +76,11 @@ impl Optimizer {
         self.method.name
     }
 
+    /// Whether a file can hold it: a method of a program's own is known there alone.
+    pub fn is_known(&self) -> bool {
+        ALL.iter().any(|method| std::ptr::eq(*method, self.method))
+    }
+
     /// How the parameters move.
     pub fn motion(&self) -> Motion {
         self.method.motion

@@ -224,6 +224,12 @@ impl Trainer {
                 "checkpoint: the best epoch must be chosen by the validation loss: got another criterion",
             ));
         }
+        if !self.settings.optimizer.is_known() {
+            let name = self.settings.optimizer.name();
+            return Err(Error::new(format!(
+                "checkpoint: the optimizer \"{name}\" is the program's own, which no file holds: expected one of the engine's"
+            )));
+        }
         let read = async |buffer: &Buffer| self.device.read(&buffer.view()).await;
         let mut progress = self.progress.clone();
         progress.losses = self.losses(0, progress.cursor).await?;

@@ -124,6 +124,12 @@ fn the_dry_device_has_nothing_to_read() {
     let x = Tensor::scalar(&device, 1.0);
     let error = block_on(x.to_f32()).expect_err("nothing ran");
     assert_eq!(error.to_string(), "the dry device runs nothing, so there is nothing to read");
+    // But for what the program wrote itself, until a launch would change it.
+    let constant = Tensor::constant(&device, [3], &[1.0, 2.0, 3.0]);
+    assert_eq!(block_on(constant.to_f32()).expect("a constant"), [1.0, 2.0, 3.0]);
+    let sum = ops::add(&Var::constant(constant.clone()), &Var::constant(x));
+    sum.value().copy_into(constant.view());
+    block_on(constant.to_f32()).expect_err("a copy would have changed it");
 }
 
 #[test]

@@ -102,6 +102,37 @@ fn no_circle_has_more_than_three_files() {
     assert!(large.is_empty(), "\n{}", large.join("\n"));
 }
 
+/// Kinds that are lists of records: the enum, the file of the list, and the macro that holds it.
+const LISTS: [(&str, &str, &str); 3] = [
+    ("Layer", "nn/layer/mod.rs", "layers! {"),
+    ("Feature", "table/feature/mod.rs", "features! {"),
+    ("ScheduleShape", "optim/schedule/mod.rs", "shapes! {"),
+];
+
+/// A file that names nearly all kinds of a list decides by kind what a record should say.
+#[test]
+fn no_match_over_all_kinds_stands_outside_of_their_list() {
+    let all: Vec<(String, String)> = crates().iter().flat_map(|folder| sources(folder)).collect();
+    let mut found = Vec::new();
+    for (name, list, start) in LISTS {
+        let (_, text) = all.iter().find(|(file, _)| file == list).expect("the file of the list");
+        let (_, lines) = text.split_once(&format!("\n{start}\n")).expect("the list");
+        let lines = lines.lines().take_while(|line| *line != "}").map(str::trim);
+        let kinds: Vec<&str> =
+            lines.filter(|line| !line.starts_with("///")).filter_map(|line| line.split('(').next()).collect();
+        assert!(kinds.len() > 2, "{name}: {kinds:?}");
+        for (file, text) in all.iter().filter(|(file, _)| file != list) {
+            let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+            let names = |kind: &&&str| code.contains(&format!("{name}::{kind}"));
+            let count = kinds.iter().filter(names).count();
+            if 3 * count > 2 * kinds.len() {
+                found.push(format!("{file} names {count} of the {} kinds of {name}", kinds.len()));
+            }
+        }
+    }
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
 #[test]
 fn what_is_public_is_for_users() {
     // The module of what the project's own crates use, and a macro that it brings.
