@@ -1,4 +1,4 @@
-//! The dry device runs nothing. It plans and counts without any hardware, and can be read where nothing but constants is.
+//! The dry device runs nothing. It plans and counts without any hardware, and reads back constants alone.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ pub(super) struct Dry {
 }
 
 /// Larger contents are not kept.
-const KEPT_WORDS: usize = 4096;
+const KEPT_WORDS: usize = 1 << 20;
 
 pub(super) static ENTRY: Entry = Entry {
     name: "dry",

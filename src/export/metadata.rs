@@ -134,7 +134,7 @@ impl Encoding {
             }
         }
         let input = match docs[..] {
-            [] => "as the program that trained the model made them".to_owned(),
+            [] => "inputs as the training program encoded them".to_owned(),
             _ => format!("by feature in order: {}; the graph itself makes the bins of a number", docs.join("; ")),
         };
         Self { input, output: output.into() }

@@ -141,7 +141,7 @@ export function predict(row: Row): Promise<Answer>;
 export function predict(rows: readonly Row[]): Promise<Answer[]>;
 
 /** A column of the model: statistics or levels of its training rows. */
-export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[] } | { name: string; from: string; to: string };
+export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[]; isOpen?: boolean } | { name: string; from: string; to: string };
 
 /** Describes the model. */
 export function describe(): Promise<{

@@ -15,7 +15,7 @@ pub(super) static LOSS: LossRecord = LossRecord {
     doc: "Classes in order, such as ratings: a class that is far off costs more than a neighbour",
     target: Target { is_ordered: true, ..Target::CLASSES },
     link: &Link {
-        outputs: |classes| classes - 1,
+        outputs: |classes| classes.saturating_sub(1),
         values: |outputs| outputs + 1,
         probabilities: Some(|row, all| all.extend(logarithms(row).map(f64::exp))),
         class: |row| largest(&logarithms(row).collect::<Vec<f64>>()),

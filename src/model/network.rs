@@ -69,7 +69,7 @@ impl Network {
     /// A function of named parameters and of inputs [rows, inputs]. Each output is [rows, columns]; row r may depend on input row r only.
     ///
     /// `forward` returns a `Var`, several of them (`Vec<Var>`, `[Var; N]`), or a `Result` of these. It is called whenever ops are recorded,
-    /// for any number of rows, to train and to predict alike. Its errors, and wrong names and shapes, are errors of `Trainer::new`.
+    /// for any number of rows, to train and to predict; [`Parameters::is_training`] says which. Files hold the function that predicts. Its errors, and wrong names and shapes, are errors of `Trainer::new`.
     pub fn function<O: Into<Outputs>>(
         inputs: usize,
         parameters: impl IntoIterator<Item = (impl Into<String>, Initial)>,
@@ -105,7 +105,7 @@ impl Network {
         match &self.model {
             Definition::Spec(spec) => Ok(spec.clone()),
             Definition::Function { inputs, .. } => {
-                let graph = self.trace(device)?.graph().await?;
+                let graph = self.trace(device, false)?.graph().await?;
                 let spec = Spec { inputs: *inputs, layers: vec![Layer::Function(graph)] };
                 spec.outputs().map_err(|error| error.within("save"))?;
                 Ok(spec)
@@ -113,14 +113,19 @@ impl Network {
         }
     }
 
-    fn trace(&self, device: &Device) -> Result<Tracing> {
+    /// Traces a function as it predicts, or as it trains.
+    fn trace(&self, device: &Device, is_training: bool) -> Result<Tracing> {
         let parameter = |parameter: &Parameter| GraphParameter {
             name: parameter.name.clone(),
             shape: parameter.shape.sizes().to_vec(),
             init: parameter.init,
         };
         let parameters = self.layout.parameters.iter().map(parameter).collect();
-        graph::trace(device, self.inputs(), parameters, &|leaves, x| self.predict(leaves, x))
+        let function = |leaves: &[Var], x: &Var| match &self.model {
+            Definition::Function { forward, .. } => Self::call(forward, &self.named(leaves, is_training), x),
+            Definition::Spec(_) => self.predict(leaves, x),
+        };
+        graph::trace(device, self.inputs(), parameters, &function)
     }
 
     /// The model in the form of the fused kernels, if they take it: a perceptron, as a `Spec` or as a function of `ops::layer`.
@@ -129,7 +134,9 @@ impl Network {
             Definition::Spec(spec) => Mlp::of(spec, &self.layout),
             Definition::Function { inputs, fused, .. } => fused
                 .get_or_init(|| {
-                    let graph = self.trace(device).ok()?.plain()?;
+                    let [graph, training] =
+                        [false, true].map(|is_training| self.trace(device, is_training).ok()?.plain());
+                    let graph = graph.filter(|graph| training.as_ref() == Some(graph))?;
                     let spec = Spec { inputs: *inputs, layers: vec![Layer::Function(graph)] };
                     Mlp::of(&spec, &self.layout)
                 })

@@ -9,6 +9,7 @@ use crate::files::Table;
 use crate::host::has_room;
 use crate::kernels::mlp::Precision;
 use crate::kernels::strict::Decoded;
+use crate::loss::Link;
 use crate::table::{Encoded, Note, NoteKind, Preparation, Unknown};
 
 impl Model {
@@ -121,7 +122,8 @@ impl Model {
                 follow(outputs.len() / width, x.len() / inputs);
             }
         }
-        let (levels, link) = (preparation.target.levels(), self.loss.link());
+        let levels = preparation.target.levels();
+        let link = if levels.is_empty() { self.loss.link() } else { self.link_of_classes() };
         let mut probabilities = Vec::with_capacity(if levels.is_empty() { 0 } else { outputs.len() });
         let prediction = |row: &[f32]| {
             let is_finite = row.iter().all(|z| z.is_finite());
@@ -163,7 +165,14 @@ impl Model {
     /// The probability of every class, [rows, classes], from raw outputs: softmax of as many, sigmoid if each class was trained against the rest, or as
     /// the loss says.
     pub fn class_probabilities(&self, outputs: &[f32], classes: usize) -> Vec<f64> {
-        self.loss.link().each_probability(outputs, self.loss.outputs(classes))
+        let link = self.link_of_classes();
+        link.each_probability(outputs, (link.outputs)(classes))
+    }
+
+    /// How outputs become classes. A loss of numbers, as a model with a closure loss has it, says nothing about them: then each is against the rest.
+    fn link_of_classes(&self) -> &'static Link {
+        let link = self.loss.link();
+        if link.probabilities.is_some() { link } else { &Link::SIGMOID }
     }
 
     /// The prediction of a number from a row's outputs.

@@ -1,4 +1,4 @@
-//! Where the gradients of a step come from, if not from the model's own ops: finite differences, local rules, a simulator. A source is recorded once, like
+//! Where the gradients of a step come from, if not from the model's own ops: finite differences, local rules, a simulator. A source is recorded, like
 //! the rest of a step, and replayed: what it returns are ops on what it gets.
 
 use super::closures::{Batch, Parameters};
@@ -94,7 +94,7 @@ pub struct SourceStep<'s> {
 }
 
 impl SourceStep<'_> {
-    /// The model's outputs for the rows, [rows, columns] each, at any values of the parameters.
+    /// The model's outputs for the rows, [rows, columns] each, at any values of the parameters, as it predicts: without dropout.
     pub fn outputs(&self, parameters: &[Var]) -> Result<Vec<Var>> {
         self.network.predict(parameters, &self.batch.x)
     }

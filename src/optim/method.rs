@@ -43,9 +43,9 @@ pub enum Motion {
 /// What parameters move by, made of whole tensors by ops.
 #[derive(Debug)]
 pub struct TensorMotion {
-    /// Whether only hidden weight matrices take part, in whose updates the second and the third rate are 0; other parameters move by u.
+    /// Whether only hidden weight matrices, in whose updates the second and the third rate are 0, move by `moved`; other parameters move by u.
     pub is_of_matrices: bool,
-    /// The shapes of what is kept from update to update of a parameter of these sizes, initially 0.
+    /// The shapes of what is kept from update to update of a parameter of these sizes, initially 0; of every parameter.
     pub kept: fn(&[usize]) -> Vec<Vec<usize>>,
     /// What comes new to each of them in an update.
     pub fresh: fn(&Moving<'_>) -> Vec<Var>,

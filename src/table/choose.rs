@@ -1,12 +1,12 @@
 //! Chooses columns, their roles, the usable rows and the task. Done once, before any statistics.
 
 use super::commas;
-use super::feature::Role;
+use super::feature::{CATEGORY_ENCODINGS, Role};
 use super::missing::{self, Missing, MissingReport};
 use super::named;
 use super::target::{self, Quantity, Task};
 use super::{texts, unread};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, unknown_name};
 use crate::files::DateOrder;
 use crate::files::cells::Texts;
 use crate::files::moment;
@@ -134,10 +134,8 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
     for name in [&choice.ignore, &choice.categorical, &choice.numeric].into_iter().flatten().chain(encoded) {
         table.position(name)?;
     }
-    if let Some(named) = choice.encodings.iter().find(|named| named.column == choice.target) {
-        return Err(Error::usage(format!("encode: column \"{}\" is the target; expected a feature", named.column)));
-    }
     let (names, left_out) = feature_names(table, choice)?;
+    check_encodings(choice, &names)?;
     let positions = names.iter().map(|name| table.readable(name)).collect::<Result<Vec<_>>>()?;
     let roles = names.iter().map(|name| role(table, choice, name)).collect::<Result<Vec<_>>>()?;
     let features: Vec<(usize, Role)> = positions.into_iter().zip(roles).collect();
@@ -181,6 +179,26 @@ pub fn choose(table: &Table, choice: &Choice) -> Result<ColumnRoles> {
         left_out,
         report,
     })
+}
+
+/// Errors unless each column with an encoding of its own is one of these features, once, and there is such an encoding.
+fn check_encodings(choice: &Choice, features: &[impl AsRef<str>]) -> Result<()> {
+    for (at, ColumnEncoding { column, encoding }) in choice.encodings.iter().enumerate() {
+        if !CATEGORY_ENCODINGS.iter().any(|(name, _, _)| name == encoding) {
+            let names: Vec<&str> = CATEGORY_ENCODINGS.iter().map(|(name, _, _)| *name).collect();
+            return Err(unknown_name("encode", encoding, &names, ""));
+        }
+        if *column == choice.target {
+            return Err(Error::usage(format!("encode: column \"{column}\" is the target; expected a feature")));
+        }
+        if !features.iter().any(|name| name.as_ref() == column) {
+            return Err(Error::usage(format!("encode: column \"{column}\" is not used; expected a feature")));
+        }
+        if choice.encodings[..at].iter().any(|other| other.column == *column) {
+            return Err(Error::usage(format!("encode: got column \"{column}\" twice, expected it once")));
+        }
+    }
+    Ok(())
 }
 
 /// The position of the target. Errors if there is none of its name, and says of several that one is learnt at a time.

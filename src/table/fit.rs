@@ -9,7 +9,7 @@ use super::feature::{
 use super::levels::{classes, counted_in};
 use super::prepare::{Preparation, Target};
 use super::target::{Quantity, Task};
-use crate::error::{Error, Result, unknown_name};
+use crate::error::{Error, Result};
 use crate::files::{Column, DateOrder, Notation, Table};
 use crate::host::number;
 use crate::math::measure::Measure;
@@ -73,10 +73,8 @@ fn fit_category(
 ) -> Result<Feature> {
     let named = chosen.encodings.iter().find(|named| named.column == column.name);
     let name = named.map_or(CategoryFeature::NAME, |named| &named.encoding);
-    let Some((_, _, fit)) = CATEGORY_ENCODINGS.iter().find(|(known, _, _)| *known == name) else {
-        let names: Vec<&str> = CATEGORY_ENCODINGS.iter().map(|(name, _, _)| *name).collect();
-        return Err(unknown_name("encode", name, &names, ""));
-    };
+    let fit = CATEGORY_ENCODINGS.iter().find(|(known, _, _)| *known == name).map(|(_, _, fit)| fit);
+    let fit = fit.ok_or_else(|| Error::internal(format!("unknown encoding {name}")))?;
     let of_targets = || Ok((preparation.encode_target(table, training)?, preparation.target.levels().len()));
     let rows = TrainingRows { table, column, rows: training, of_targets: &of_targets, fold: &|_| 0 };
     // A target with poles has no mean, and shares have several.

@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::choose::Choice;
+use super::choose::{Choice, ColumnEncoding};
 use crate::error::{Error, Result};
 use crate::files::text::reading::Warning;
 use crate::files::{Column, Table};
 
 /// The choice with the columns of each record in place of its name, where no column has that name itself.
 pub(crate) fn expanded<'a>(table: &Table, choice: &'a Choice) -> Cow<'a, Choice> {
-    let Choice { features, ignore, categorical, numeric, .. } = choice;
-    let mut lists = [ignore, categorical, numeric].into_iter().chain(features);
+    let Choice { features, ignore, categorical, numeric, encodings, .. } = choice;
+    let encoded: Vec<String> = encodings.iter().map(|named| named.column.clone()).collect();
+    let mut lists = [ignore, categorical, numeric, &encoded].into_iter().chain(features);
     if !lists.any(|names| names.iter().any(|name| !parts(table, name).is_empty())) {
         return Cow::Borrowed(choice);
     }
@@ -26,6 +27,12 @@ pub(crate) fn expanded<'a>(table: &Table, choice: &'a Choice) -> Cow<'a, Choice>
         ignore: all(ignore),
         categorical: all(categorical),
         numeric: all(numeric),
+        encodings: encodings
+            .iter()
+            .flat_map(|named| {
+                all(&vec![named.column.clone()]).into_iter().map(|column| ColumnEncoding { column, ..named.clone() })
+            })
+            .collect(),
         ..choice.clone()
     })
 }

@@ -32,7 +32,7 @@ pub(crate) fn fitted(
         let accumulate = settings.accumulate * (whole / batch);
         let tried = TrainerConfig { batch, accumulate, ..settings.clone() };
         let steps = all.div_ceil(batch);
-        let setup = Setup { device, network, settings: &tried, data, groups: &groups, steps };
+        let setup = Setup { device, network, settings: &tried, data, groups: &groups, steps, has_hook: false };
         let bytes = outline(&setup, &State::new(&setup, parameters)?)?.least_bytes;
         if bytes <= most {
             return Ok(tried);

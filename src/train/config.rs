@@ -143,6 +143,7 @@ impl TrainerConfig {
         let shares = network.layout().parameters.iter().any(|parameter| parameter.is_statistic)
             || network.spec().is_none()
             || network.has_own_loss()
+            || network.source().is_some()
             || matches!(self.loss, Loss::Pairs(_))
             || self.gradients.sharpness.is_some();
         !shares

@@ -51,6 +51,20 @@ fn check_network(network: &Network, settings: &TrainerConfig) -> Result<()> {
             "train: the fused step does not take the model: got a closure loss, expected {spec}, or the recorded step"
         )));
     }
+    if let Some(source) = network.source() {
+        let name = source.name();
+        let refused = [
+            ("the fused step", is_fused),
+            ("a curriculum", settings.curriculum != Curriculum::default()),
+            ("gradient policies", settings.policies != Registry::default()),
+            ("class weights", !settings.class_weights.is_empty()),
+        ];
+        if let Some((what, _)) = refused.iter().find(|(_, is_set)| *is_set) {
+            return Err(Error::new(format!(
+                "train: source \"{name}\": got {what}, which needs the model's own gradients"
+            )));
+        }
+    }
     wrong(is_pairs, "a loss of pairs needs a projective head", "a Spec that ends in one")?;
     wrong(is_own && settings.curriculum != Curriculum::default(), "a curriculum changes the loss of pairs", spec)?;
     wrong(is_function && settings.coverage.is_some(), "a coverage goal needs a projective head", "a Spec")?;

@@ -56,18 +56,19 @@ impl<'g> StepGradients<'g> {
 }
 
 impl Trainer {
-    /// Calls a hook between the gradients of each step and its update. The device is read and written once per step.
+    /// Calls a hook between the gradients of each step and its update, from here on. The device is read and written once per step.
     ///
-    /// Errors after the first step, and for a step that takes its gradients twice (`sharpness`) or not at all (a source with its own update).
+    /// Errors for a step that takes its gradients twice (`sharpness`), scaled (`precision`) or not at all (a source with its own update).
     pub fn hook_with(&mut self, hook: impl GradientHook + 'static) -> Result<()> {
-        if self.steps_done() > 0 {
-            return Err(Error::usage("hook_with: the run has begun: expected a call before the first step"));
+        if self.settings.precision.is_some() {
+            return Err(Error::usage("hook_with: got precision, whose gradients are scaled: expected none"));
         }
         let words = self.network.layout().total + TAIL;
         self.state.gathered = Some(self.device.upload(&vec![0; words])?);
         self.plans = Plans::new(&self.setup(), &self.state)?;
         self.hook = Some(Box::new(hook));
-        Ok(())
+        // In the middle of an epoch its loss may not be that of the first.
+        if self.progress.cursor > 0 { self.begin_epoch() } else { Ok(()) }
     }
 
     /// Runs so many steps of the plan, with the hook if there is one.

@@ -21,11 +21,11 @@ use crate::math;
 use crate::model::{GradientSource, Network, SourceState, StateBlock};
 
 impl Trainer {
-    /// Sets up a run of a `Spec` or a [`Network`]: draws parameters from the seed, uploads the data, records the step. With a loss of counts the
-    /// last bias of a `Spec` starts at the logarithm of their mean.
+    /// Sets up a run of a `Spec` or a [`Network`]: draws parameters from the seed, uploads the data, records the step. With a loss of counts or
+    /// amounts the last bias of a `Spec` starts at the logarithm of their mean.
     ///
     /// Errors if model, loss, configuration and data do not fit each other, if a function model fails or uses an unknown parameter
-    /// (`Parameters::get`), if a closure loss is not of shape [1], or if the loss does not depend on every parameter.
+    /// (`Parameters::get`), if a closure loss has another shape than [1] or [rows, columns], or if the loss does not depend on every parameter.
     pub fn new(device: &Device, model: impl Into<Network>, settings: TrainerConfig, data: Data) -> Result<Self> {
         let network = model.into();
         memory::check(network.layout())?;
@@ -63,7 +63,15 @@ impl Trainer {
         let settings = TrainerConfig { precision, ..settings };
         let steps = rows.div_ceil(settings.batch);
         let groups = Groups::of(network.layout(), &settings)?;
-        let setup = Setup { device, network: &network, settings: &settings, data: &data, groups: &groups, steps };
+        let setup = Setup {
+            device,
+            network: &network,
+            settings: &settings,
+            data: &data,
+            groups: &groups,
+            steps,
+            has_hook: false,
+        };
         let state = State::new(&setup, parameters)?;
         let plans = Plans::new(&setup, &state)?;
         let mean = settings.rule().has_mean().then(|| Mean::new(&setup, &state)).transpose()?;
@@ -88,7 +96,8 @@ impl Trainer {
         })
     }
 
-    /// Resumes a run from a checkpoint. Errors if the training rows are not the same, the checkpoint contradicts itself, or the run had a closure loss.
+    /// Resumes a run from a checkpoint. Errors if the training rows are not the same, the checkpoint contradicts itself, or the run had a closure loss or a source of
+    /// gradients.
     pub fn resume(device: &Device, data: Data, checkpoint: Checkpoint) -> Result<Self> {
         if checkpoint.has_own_loss {
             return Err(Error::new(
@@ -216,7 +225,7 @@ impl Trainer {
 
     /// Everything that is needed to continue exactly from here. A function model is traced; a closure loss is not stored, and has to be given again
     /// ([`Trainer::resume_with`]). Errors for what a file cannot hold: a function that cannot be traced ([`Network::traced`]), a criterion other than
-    /// the validation loss.
+    /// the validation loss, an optimiser of the program's own.
     pub async fn checkpoint(&self) -> Result<Checkpoint> {
         let spec = self.traced().await?;
         if !matches!(self.criterion, Criterion::Loss) {

@@ -142,7 +142,8 @@ impl Trainer {
     /// Every output of the model on its own, each [rows, columns], for encoded inputs [rows, inputs].
     pub async fn predict_each(&self, x: &[f32]) -> Result<Vec<Vec<f32>>> {
         let mut outputs = self.predictor()?.run_each(x).await?;
-        outputs.resize(self.plans.outputs, Vec::new());
+        // Without rows nothing is predicted.
+        outputs.resize(outputs.len().max(self.plans.outputs), Vec::new());
         Ok(outputs)
     }
 
@@ -217,6 +218,7 @@ impl Trainer {
     /// What its plans are made from.
     pub(crate) fn setup(&self) -> Setup<'_> {
         let Self { device, network, settings, data, groups, steps, .. } = self;
-        Setup { device, network, settings, data, groups, steps: *steps }
+        let has_hook = self.state.gathered.is_some();
+        Setup { device, network, settings, data, groups, steps: *steps, has_hook }
     }
 }

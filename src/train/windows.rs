@@ -19,7 +19,8 @@ impl Trainer {
         let epoch = self.progress.history.len();
         let loss = self.settings.curriculum.loss(&self.settings.loss, epoch, self.progress.held);
         let Self { device, network, settings, data, groups, steps, .. } = self;
-        let setup = Setup { device, network, settings, data, groups, steps: *steps };
+        let has_hook = self.state.gathered.is_some();
+        let setup = Setup { device, network, settings, data, groups, steps: *steps, has_hook };
         self.plans.turn_to(loss, &setup, &self.state)?;
         let order = match &self.sampler {
             Some(sampler) => sampler.draw(self.settings.seed, epoch),

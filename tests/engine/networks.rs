@@ -5,10 +5,13 @@ use std::cell::Cell;
 use crate::devices::devices;
 use crate::noise::noise;
 use meromorph::autograd::Var;
+use meromorph::files::{Header, read_plain};
 use meromorph::loss::{Loss, PairLoss};
-use meromorph::model::{Batch, Initial, Network, Parameters};
+use meromorph::model::{Batch, Initial, Network, Parameters, Prediction};
 use meromorph::nn::{Activation, Layout, Spec, initialise};
 use meromorph::optim::Optimizer;
+use meromorph::run::TrainOptions;
+use meromorph::table::{Choice, Unknown};
 use meromorph::train::{CoverageGoal, Data, Examples, Flow, StepKind, Stop, Trainer, TrainerConfig};
 use meromorph::{Device, Result, ops};
 use pollster::block_on;
@@ -324,5 +327,27 @@ fn a_function_learns_classes_with_the_built_in_cross_entropy() -> Result<()> {
     let weights = TrainerConfig { class_weights: vec![1.0; 3], ..config };
     let error = Trainer::new(&Device::cpu(1), model(), weights, data).err().expect("three weights for two classes");
     assert_eq!(error.to_string(), "train: 3 class weights for 2 classes");
+    Ok(())
+}
+
+#[test]
+fn classes_of_a_closure_loss_are_each_against_the_rest() -> Result<()> {
+    let text: String = (0..60).map(|i| format!("{},{}\n", i % 3, ["a", "b", "c"][i % 3])).collect();
+    let table = read_plain(format!("x,y\n{text}").as_bytes(), "t.csv", Header::Yes)?;
+    let choice = Choice { target: "y".into(), bins: Some(0), ..Choice::default() };
+    let run = TrainOptions { choice, ..TrainOptions::default() }.prepare(&table)?;
+    let scores = |p: &Parameters, x: &Var| ops::add(&ops::matmul(x, &p["w"]), &p["b"]);
+    let parameters = [("w", Initial::zeros([1, 3])), ("b", Initial::values([3], [-1.0, 0.0, 1.0]))];
+    let network = Network::function(1, parameters, scores).with_loss(|z, batch| ops::mul(&z[0], &batch.weight));
+    let settings = TrainerConfig { blends: false, ..TrainerConfig::default() };
+    let trainer = Trainer::new(&Device::cpu(1), network, settings, run.data)?;
+    let model = block_on(trainer.model(Some(run.preparation)))?;
+    let chances = block_on(model.probabilities(&Device::cpu(1), &table, Unknown::Refuse))?;
+    let wanted = [-1.0, 0.0, 1.0].map(|z: f64| 1.0 / (1.0 + (-z).exp()));
+    assert!(chances[..3].iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-6), "{:?}", &chances[..3]);
+    let first = block_on(model.predict(&Device::cpu(1), &table))?.remove(0);
+    assert!(
+        matches!(first, Prediction::Class { name, probability } if name == "c" && (probability - wanted[2]).abs() < 1e-6)
+    );
     Ok(())
 }

@@ -340,6 +340,46 @@ fn a_hook_sees_sums_by_name_and_its_errors_end_the_run() -> Result<()> {
 }
 
 #[test]
+fn every_output_of_a_model_with_a_source_is_predicted() -> Result<()> {
+    let both =
+        Network::function(2, [("w", Initial::values([2, 1], [0.1, 0.2])), ("b", Initial::zeros([1]))], |p, x| {
+            [ops::matmul(x, &p["w"]), ops::add(&ops::matmul(x, &p["w"]), &p["b"])]
+        });
+    let both = both.with_loss(|z, batch| ops::square(&(&z[0] - &batch.y))).with_source(Differences);
+    let trainer = Trainer::new(&Device::cpu(1), both, config(), data())?;
+    let outputs = block_on(trainer.predict_each(&[1.0, 2.0]))?;
+    assert!(outputs.len() == 2 && outputs.iter().all(|output| (output[0] - 0.5).abs() < 1e-6), "{outputs:?}");
+    Ok(())
+}
+
+#[test]
+fn a_resumed_run_takes_a_hook() -> Result<()> {
+    let settings = TrainerConfig { batch: 50, ..config() };
+    let mut whole = Trainer::new(&Device::cpu(1), line(), settings.clone(), data())?;
+    block_on(whole.run(&mut |_| Flow::Continue))?;
+    let mut first = Trainer::new(&Device::cpu(1), line(), settings, data())?;
+    block_on(first.epoch(&mut |_| Flow::Continue))?;
+    let mut again = Trainer::resume(&Device::cpu(1), data(), block_on(first.checkpoint())?)?;
+    let count = Rc::new(RefCell::new(0));
+    again.hook_with(Counted(count.clone()))?;
+    block_on(again.run(&mut |_| Flow::Continue))?;
+    assert_eq!(*count.borrow(), 5);
+    let apart = block_on(again.parameters())?.into_iter().zip(block_on(whole.parameters())?);
+    assert!(apart.into_iter().all(|(got, wanted)| (got - wanted).abs() < 1e-6));
+    Ok(())
+}
+
+/// Counts steps.
+struct Counted(Rc<RefCell<usize>>);
+
+impl GradientHook for Counted {
+    fn between<'h>(&'h mut self, _gradients: &'h mut StepGradients<'_>) -> Hooked<'h> {
+        *self.0.borrow_mut() += 1;
+        Box::pin(async { Ok(()) })
+    }
+}
+
+#[test]
 fn closures_see_parameters_and_the_pass_and_return_results() -> Result<()> {
     let device = Device::cpu(1);
     let trained = |network: Network| -> Result<Vec<f32>> {
@@ -362,6 +402,17 @@ fn closures_see_parameters_and_the_pass_and_return_results() -> Result<()> {
         Ok(if batch.is_training() { ops::add(&rows, &ops::fused(&[&penalty], |v| 100.0 * v[0])) } else { rows })
     }))?;
     assert!(held[64].abs() < 0.1 && mean[64] > 0.2, "{} {}", held[64], mean[64]);
+    // A perceptron of `ops::layer` alone takes the fused step, but not one that trains otherwise than it predicts.
+    let layered = |is_shifted: bool| {
+        Network::function(2, [("w", Initial::zeros([1, 2])), ("b", Initial::zeros([1]))], move |p, x| {
+            let y = ops::layer(x, &p["w"], Some(&p["b"]), None);
+            if is_shifted && p.is_training() { ops::fused(&[&y], |v| v[0] + 1.0) } else { y }
+        })
+    };
+    for (is_shifted, kind) in [(false, StepKind::Fused), (true, StepKind::Recorded)] {
+        let trainer = Trainer::new(&device, layered(is_shifted), config(), data())?;
+        assert_eq!(trainer.step_kind(), kind);
+    }
     // A model that knows whether it trains.
     let noisy = Network::function(2, [("w", Initial::zeros([2, 1])), ("b", Initial::zeros([1]))], |p, x| {
         let shift = if p.is_training() { 1.0 } else { 0.0 };

@@ -194,7 +194,10 @@ export interface NumberInput {
 /** A column of categories. */
 export interface CategoryInput {
   name: string;
+  /** The texts of training, or one of them if `isOpen`. */
   levels: string[];
+  /** Whether any text is as good as those of training, as with `encode: { name: "hashed" }`. */
+  isOpen?: boolean;
 }
 
 /** A column of dates or times: the first and the last one of the training rows, such as `2026-11-23`, `2026-11-23T12:30` or `12:30`. */

@@ -95,8 +95,8 @@ fn column(feature: &Feature) -> Value {
             let filled = missing.map(|level| levels.get(level as usize).map_or("own level", String::as_str));
             json!({ "name": name, "kind": "category", "levels": levels, "counts": counts, "missing": filled })
         }
-        Seen::Texts { example, what } => {
-            json!({ "name": name, "kind": "category", "encoding": what, "example": example })
+        Seen::Texts { example, what, missing } => {
+            json!({ "name": name, "kind": "category", "encoding": what, "example": example, "missing": missing })
         }
     }
 }

@@ -6,8 +6,7 @@ use super::*;
 use crate::export::write_onnx;
 use crate::loss::Loss;
 use crate::nn::{Activation, Layout, Spec};
-use crate::table::Feature;
-use crate::table::{Preparation, Target};
+use crate::table::{Feature, Preparation, Target};
 
 /// A number of mean 3 and deviation 2 with bins 0 to 2, 2 to 4 and 4 to 8, and one without bins.
 fn model() -> Model {
@@ -108,4 +107,12 @@ fn varint(rest: &mut &[u8]) -> u64 {
         }
         shift += 7;
     }
+}
+
+#[test]
+fn links_with_large_constants_are_exported() {
+    let spec = Spec::mlp(1, &[], 99, Activation::identity());
+    let loss = Loss::parse("ordinal").unwrap();
+    let model = Model::new(spec, loss, vec![0.1; 256], None);
+    assert_eq!(write_onnx(&model).map(|bytes| bytes.is_empty()), Ok(false));
 }

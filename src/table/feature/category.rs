@@ -140,7 +140,7 @@ impl FeatureKind for CategoryFeature {
 }
 
 /// So many levels have an input each, the most frequent ones if there are more; then their mean targets are inputs too. By measurement:
-/// beside the mean targets, inputs of the frequent levels matter, for what depends on the level and another column.
+/// besides the mean targets, inputs of the frequent levels matter, for what depends on the level and another column.
 const MOST_OWN: usize = 128;
 /// So many levels have a mean target; the most frequent ones if there are more.
 const MOST_MEANS: usize = 20_000;

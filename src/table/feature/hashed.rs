@@ -1,6 +1,6 @@
 //! A category of any texts, as the hash of each (Weinberger et al. 2009, "Feature hashing for large scale multitask learning"): one of the inputs is 1 or -1, by
 //! the FNV-1a hash of the text's bytes, whose bits are mixed as SplitMix64 does. No list of levels is kept, so that a model stays small and takes texts that training did not see; two texts may
-//! share an input, half of the time with opposite signs.
+//! share an input, half of the time with opposite signs. Texts are compared as they are written: `1.0` is another one than `1`.
 
 use std::collections::HashSet;
 
@@ -20,9 +20,9 @@ pub struct HashedFeature {
     pub buckets: u32,
     /// A text of the training rows.
     pub example: String,
-    /// Whether a missing cell has inputs, those of the empty text.
+    /// Whether rows with a missing cell are used.
     pub takes_missing: bool,
-    /// Whether training rows had missing cells.
+    /// Whether training rows had missing cells, which are then the empty text.
     pub has_gaps: bool,
 }
 
@@ -57,12 +57,14 @@ impl FeatureKind for HashedFeature {
     }
 
     fn seen(&self) -> Seen<'_> {
-        Seen::Texts { example: &self.example, what: "texts by their hashes" }
+        let missing = if self.has_gaps { "a level of its own" } else { "counts as no text" };
+        let missing = self.takes_missing.then_some(missing);
+        Seen::Texts { example: &self.example, what: "texts by their hashes", missing }
     }
 
     fn doc(&self) -> &'static str {
         "a hashed category is one input per bucket, all 0 but the one at hash modulo buckets, which is 1, or -1 if the hash's highest bit is set; hash is the \
-         64-bit FNV-1a hash of the text's UTF-8 bytes, mixed as the output of SplitMix64; a missing cell is the empty text"
+         64-bit FNV-1a hash of the text's UTF-8 bytes, mixed as the output of SplitMix64; a missing cell is the empty text with has_gaps, and else all 0"
     }
 
     fn takes_missing(&self) -> bool {
@@ -83,6 +85,7 @@ impl FeatureKind for HashedFeature {
             }
             if text.is_none() && !self.has_gaps {
                 cells.note(at, NoteKind::Filled)?;
+                continue;
             }
             let (place, value) = self.place(&text.unwrap_or_default());
             inputs[place] = value;
@@ -93,7 +96,8 @@ impl FeatureKind for HashedFeature {
 
 impl NamedEncoding for HashedFeature {
     const NAME: &str = "hashed";
-    const DOC: &str = "An input for each hash of the text, whatever the text is; for identifiers of which new ones come";
+    const DOC: &str =
+        "An input for each hash of the text, whatever the text is; for identifiers of which new ones come";
 
     fn fit(fit: &Fit<'_>) -> Result<Feature> {
         let TrainingRows { column, rows, .. } = *fit.training;

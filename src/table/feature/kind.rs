@@ -87,6 +87,8 @@ pub enum Seen<'f> {
         example: &'f str,
         /// How they are encoded, in a few words.
         what: &'f str,
+        /// What a missing cell is, in a few words; absent if it cannot be used.
+        missing: Option<&'f str>,
     },
 }
 

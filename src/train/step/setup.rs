@@ -22,6 +22,8 @@ pub(crate) struct Setup<'a> {
     pub data: &'a Data,
     pub groups: &'a Groups,
     pub steps: usize,
+    /// Whether a hook sees the gradients, which then are sums over rows.
+    pub has_hook: bool,
 }
 
 impl Setup<'_> {
@@ -33,7 +35,7 @@ impl Setup<'_> {
         batch: &Batch,
         tau: &dyn Fn([f32; 2]) -> Var,
     ) -> Result<(Var, Var)> {
-        if let Some(sums) = self.network.own_loss(outputs, batch, self.settings.accumulate == 1) {
+        if let Some(sums) = self.network.own_loss(outputs, batch, self.settings.accumulate == 1 && !self.has_hook) {
             return sums;
         }
         let [z] = outputs else {

@@ -26,6 +26,9 @@ pub(super) fn fill(
     if settings.precision.is_some() {
         return Err(wrong(source, "got precision, which is for the model's own gradients"));
     }
+    if setup.network.layout().parameters.iter().any(|parameter| parameter.is_statistic) {
+        return Err(wrong(source, "got a model with running statistics, which only its own ops keep"));
+    }
     if settings.gradients.sharpness.is_some() && !blocks.is_empty() {
         return Err(wrong(source, "got sharpness, which records a step twice: expected a source without state"));
     }

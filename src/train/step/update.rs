@@ -121,7 +121,8 @@ fn move_to(update: &Update<'_>, rule: &Rule, partials: &Buffer) -> Result<()> {
     let used = [
         ("a limit of gradients, or one that watches or leaves out", rule.bounds.needs_fold()),
         ("accumulate", settings.accumulate > 1),
-        ("mean_decay", rule.has_mean()),
+        ("mean_decay", settings.gradients.mean_decay.is_some()),
+        ("an optimizer that keeps a mean of the weights", rule.has_mean()),
         ("sharpness", settings.gradients.sharpness.is_some()),
     ];
     if let Some((name, _)) = used.iter().find(|(_, is_used)| *is_used) {

@@ -40,13 +40,13 @@ function check(names, rows) {
 }
 
 /** The cells of one column, in the order of the rows. The engine imputes a missing cell or throws. */
-function cells({ name, levels, from, to }, rows) {
+function cells({ name, levels, isOpen, from, to }, rows) {
   return rows.map((row, at) => {
     const value = has(row, name) ? row[name] : undefined;
     if (value === undefined || value === null) return levels || from ? "" : NaN;
     if (from && value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
     if (from || levels ? typeof value === "string" : Number.isFinite(value)) return value;
-    const wanted = from ? `a Date or a text such as "${to}"` : levels ? `one of ${listed(levels)}` : "a finite number";
+    const wanted = from ? `a Date or a text such as "${to}"` : isOpen ? "a text" : levels ? `one of ${listed(levels)}` : "a finite number";
     throw new TypeError(`predict: row ${at + 1}, column ${JSON.stringify(name)} is ${shown(value)}, wanted ${wanted}`);
   });
 }

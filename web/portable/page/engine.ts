@@ -2,7 +2,7 @@
 import init, { load, on_panic, preview as previewed } from "../../pkg/portable/meromorph.js";
 
 /** A column: of numbers, of categories, or of dates or times. */
-export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[] } | { name: string; from: string; to: string };
+export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[]; isOpen?: boolean } | { name: string; from: string; to: string };
 
 export interface Info {
   task: "regression" | "classification";

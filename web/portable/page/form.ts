@@ -28,7 +28,7 @@ interface Field {
 /** Adds a field for each input to `place`, and calls `changed` when one of them changes. */
 export function form(inputs: Input[], place: HTMLElement, changed: () => void): Form {
   const fields = inputs.map((input, at) => {
-    if ("levels" in input) return choice(input, at, changed);
+    if ("levels" in input) return input.isOpen ? text(input, at, changed) : choice(input, at, changed);
     return "from" in input ? dated(input, at, changed) : slider(input, at, changed);
   });
   place.replaceChildren(...fields.map((field) => field.element));
@@ -84,6 +84,16 @@ function slider({ name, min, max, mean }: Extract<Input, { min: number }>, at: n
   const label = make("label", { htmlFor: number.id, textContent: name });
   const element = make("div", { className: "field" }, label, number, range, note);
   return { element, value, set, isOutside, isInvalid, reset: () => set(mean) };
+}
+
+/** A field for any text, which begins with one of training. */
+function text({ name, levels }: Extract<Input, { levels: string[] }>, at: number, changed: () => void): Field {
+  const field = make("input", { id: `input-${at}` });
+  const reset = () => { field.value = levels[0] ?? ""; };
+  field.addEventListener("input", changed);
+  reset();
+  const element = make("div", { className: "field" }, make("label", { htmlFor: field.id, textContent: name }), field);
+  return { element, value: () => field.value, set: () => {}, isOutside: () => false, isInvalid: () => false, reset };
 }
 
 function choice({ name, levels }: Extract<Input, { levels: string[] }>, at: number, changed: () => void): Field {

@@ -27,8 +27,8 @@ pub(crate) fn column_table(preparation: &Preparation) -> Table {
                 missing.unwrap_or_else(|| no_value.to_owned()),
             ]
         }
-        Seen::Texts { example, what } => {
-            let missing = if feature.takes_missing() { "a level of its own" } else { no_value };
+        Seen::Texts { example, what, missing } => {
+            let missing = missing.unwrap_or(no_value);
             [
                 short(feature.name(), 28),
                 "category".into(),

@@ -53,6 +53,8 @@ fn what_cannot_be_encoded_so_is_an_error() {
     let cases = [
         ("--encode id=hash", "encode: unknown name \"hash\": did you mean \"hashed\"?", 1),
         ("--encode y=hashed", "encode: column \"y\" is the target; expected a feature", 2),
+        ("--encode id=levels --encode id=hashed", "encode: got column \"id\" twice, expected it once", 2),
+        ("--encode id=hashed --ignore id", "encode: column \"id\" is not used; expected a feature", 2),
         ("--encode idd=hashed", "column \"idd\" not in t.csv; it has \"id\", \"a\", \"y\"; did you mean \"id\"?", 1),
         ("--encode id", "--encode: got \"id\", expected zip=levels", 2),
     ];

@@ -224,8 +224,8 @@ fn reading_of(format: &Format) -> JsValue {
     ])
 }
 
-/// Statistics of a column over the training rows: `{ name, min, max, mean }` of numbers, `{ name, levels }` of a category, `{ name, from, to }`
-/// of dates.
+/// Statistics of a column over the training rows: `{ name, min, max, mean }` of numbers, `{ name, levels }` of a category, with `isOpen` and one text if any
+/// other is as good, `{ name, from, to }` of dates.
 fn input(feature: &Feature) -> JsValue {
     let name = ("name", JsValue::from(feature.name()));
     match feature.seen() {
@@ -233,7 +233,9 @@ fn input(feature: &Feature) -> JsValue {
             object([name, ("min", (*min).into()), ("max", (*max).into()), ("mean", (*mean).into())])
         }
         Seen::Levels { levels, .. } => object([name, ("levels", strings(levels.iter().map(String::as_str)))]),
-        Seen::Texts { example, .. } => object([name, ("example", example.into())]),
+        Seen::Texts { example, .. } => {
+            object([name, ("levels", strings([example].into_iter())), ("isOpen", true.into())])
+        }
         Seen::Times(date) => {
             let [from, to] = date.range();
             object([name, ("from", from.into()), ("to", to.into())])

@@ -23,7 +23,7 @@ export function useModel(next: Model, origin: string): void {
   get("inputs").replaceChildren(...inputs.map((input, at) => {
     const field = element("div");
     const id = `input-${at}`;
-    const control = "levels" in input ? levels(id, input.levels) : "from" in input ? date(id, input) : range(id, input);
+    const control = "levels" in input ? (input.isOpen ? text(id, input.levels) : levels(id, input.levels)) : "from" in input ? date(id, input) : range(id, input);
     field.append(Object.assign(element("label", input.name), { htmlFor: id }), control);
     return field;
   }));
@@ -33,6 +33,11 @@ function levels(id: string, names: string[]): HTMLElement {
   const made = Object.assign(element("select"), { id });
   made.append(...names.map((name) => new Option(name)));
   return made;
+}
+
+/** A field for any text, which begins with one of training. */
+function text(id: string, [value = ""]: string[]): HTMLElement {
+  return Object.assign(element("input"), { id, value });
 }
 
 function range(id: string, { min, max, mean }: { min: number; max: number; mean: number }): HTMLElement {
