@@ -88,7 +88,7 @@ function slider({ name, min, max, mean }: Extract<Input, { min: number }>, at: n
 
 /** A field for any text, which begins with one of training. */
 function text({ name, levels }: Extract<Input, { levels: string[] }>, at: number, changed: () => void): Field {
-  const field = make("input", { id: `input-${at}` });
+  const field = make("input", { type: "text", id: `input-${at}` });
   const reset = () => { field.value = levels[0] ?? ""; };
   field.addEventListener("input", changed);
   reset();
