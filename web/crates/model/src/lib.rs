@@ -233,9 +233,7 @@ fn input(feature: &Feature) -> JsValue {
             object([name, ("min", (*min).into()), ("max", (*max).into()), ("mean", (*mean).into())])
         }
         Seen::Levels { levels, .. } => object([name, ("levels", strings(levels.iter().map(String::as_str)))]),
-        Seen::Texts { example, .. } => {
-            object([name, ("levels", strings([example].into_iter())), ("isOpen", true.into())])
-        }
+        Seen::Texts { example, .. } => object([name, ("levels", strings([example])), ("isOpen", true.into())]),
         Seen::Times(date) => {
             let [from, to] = date.range();
             object([name, ("from", from.into()), ("to", to.into())])
