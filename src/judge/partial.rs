@@ -9,7 +9,7 @@ use crate::error::{Error, Result, hint, listed};
 use crate::files::{Column, Table};
 use crate::math::order::ascending_numbers;
 use crate::model::{Model, PredictOptions, Prediction};
-use crate::table::{Cycle, DateFeature, NumberFeature, Seen, Unknown};
+use crate::table::{Cycle, DateFeature, NumberFeature, Seen, Unknown, frequent_levels};
 
 /// The mean prediction over a grid of one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -60,7 +60,10 @@ pub async fn partial(
         Seen::Numbers(number) => (grid(&table, column, [number.min, number.max])?, Vec::new()),
         Seen::Levels { levels, counts, .. } => (Vec::new(), frequent(levels, counts)),
         Seen::Times(date) => (Vec::new(), evenly(date)),
-        Seen::Texts { .. } => (Vec::new(), frequent_texts(&table, column)?),
+        Seen::Texts { .. } => {
+            let cells = &table.columns()[table.position(column)?];
+            (Vec::new(), frequent_levels(cells, &table.every_row(), GRID))
+        }
     };
     let numbers = values.iter().map(|value| Column::numeric(column, vec![*value; table.rows()]));
     let texts = levels.iter().map(|level| Column::categorical(column, &vec![level.clone(); table.rows()]));
@@ -134,20 +137,6 @@ fn grid(table: &Table, column: &str, [min, max]: [f64; 2]) -> Result<Vec<f64>> {
 fn frequent(levels: &[String], counts: &[u32]) -> Vec<String> {
     let falling: Vec<f64> = counts.iter().map(|count| -f64::from(*count)).collect();
     ascending_numbers(&falling).into_iter().take(GRID).map(|at| levels[at as usize].clone()).collect()
-}
-
-/// The most frequent texts of a column.
-fn frequent_texts(table: &Table, column: &str) -> Result<Vec<String>> {
-    let mut counts: Vec<(String, u32)> = Vec::new();
-    let cells = table.columns()[table.position(column)?].as_category();
-    for text in (0..table.rows()).filter_map(|row| cells.text(row)) {
-        match counts.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((text.into_owned(), 1)),
-        }
-    }
-    let (levels, counts): (Vec<String>, Vec<u32>) = counts.into_iter().unzip();
-    Ok(frequent(&levels, &counts))
 }
 
 #[cfg(test)]

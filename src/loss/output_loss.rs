@@ -65,7 +65,9 @@ impl OutputLoss {
     }
 
     pub(super) fn with(self, name: &str, value: f32) -> Result<Self> {
-        let Self { record: Some(record), mut constants, .. } = self else { return Ok(self) };
+        let Self { record: Some(record), mut constants, .. } = self else {
+            return Err(Error::internal(format!("a formula has no constant {name}")));
+        };
         constants.set(name, value)?;
         Ok(Self::new(record, constants))
     }

@@ -8,7 +8,7 @@ mod schedule;
 
 use std::sync::Arc;
 
-use crate::error::{Result, unknown_name};
+use crate::error::{Error, Result, unknown_name};
 use crate::json::{self, Json, Record};
 use crate::kernels::optimise::{ByHand, ParameterPiece, RATES, Rule};
 use crate::program::Program;
@@ -76,9 +76,15 @@ impl Optimizer {
         self.method.name
     }
 
-    /// Whether a file can hold it: a method of a program's own is known there alone.
-    pub fn is_known(&self) -> bool {
-        ALL.iter().any(|method| std::ptr::eq(*method, self.method))
+    /// Errors if no file can hold it: a method of a program's own is known there alone.
+    pub(crate) fn check_stored(&self) -> Result<()> {
+        if ALL.iter().any(|method| std::ptr::eq(*method, self.method)) {
+            return Ok(());
+        }
+        let name = self.method.name;
+        Err(Error::usage(format!(
+            "optimizer \"{name}\" is the program's own, which no file holds: expected one of the engine's"
+        )))
     }
 
     /// How the parameters move.

@@ -50,9 +50,11 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Judges the model of a run that has ended. Errors for a function model and if the device fails.
+    /// Judges the model of a run that has ended. Errors for an optimiser of the program's own, which the record of the run cannot name, and if the device
+    /// fails.
     pub async fn of(trainer: &Trainer, outcome: &Outcome, about: About<'_>) -> Result<Self> {
         let (data, settings) = (trainer.data(), trainer.settings());
+        settings.optimizer.check_stored().map_err(|error| error.within("judge"))?;
         let (model, blend) = blended(trainer, Some(about.preparation.clone())).await?;
         let validation_outputs = model.outputs(trainer.device(), &data.validation.x).await?;
         let test_outputs = model.outputs(trainer.device(), &data.test.x).await?;

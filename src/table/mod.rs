@@ -28,6 +28,7 @@ pub use feature::*;
 pub use folds::fold_splits;
 pub use inspect::inspect;
 pub use levels::MAX_LEVELS;
+pub(crate) use levels::frequent_levels;
 pub use missing::{Gaps, Missing, MissingReport};
 pub use prepare::{Preparation, Target};
 pub use rows::{ColumnRows, Note, NoteKind, Unknown};

@@ -233,12 +233,7 @@ impl Trainer {
                 "checkpoint: the best epoch must be chosen by the validation loss: got another criterion",
             ));
         }
-        if !self.settings.optimizer.is_known() {
-            let name = self.settings.optimizer.name();
-            return Err(Error::new(format!(
-                "checkpoint: the optimizer \"{name}\" is the program's own, which no file holds: expected one of the engine's"
-            )));
-        }
+        self.settings.optimizer.check_stored().map_err(|error| error.within("checkpoint"))?;
         let read = async |buffer: &Buffer| self.device.read(&buffer.view()).await;
         let mut progress = self.progress.clone();
         progress.losses = self.losses(0, progress.cursor).await?;

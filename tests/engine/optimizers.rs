@@ -5,7 +5,9 @@ use crate::noise::noise;
 use crate::rows::rows;
 use meromorph::model::{Initial, Network};
 use meromorph::nn::{Activation, Layout, Spec};
-use meromorph::optim::{Optimizer, Schedule};
+use meromorph::optim::{Method, Motion, Optimizer, Schedule};
+use meromorph::program::constants::Constant;
+use meromorph::run::TrainOptions;
 use meromorph::train::{
     Checkpoint, Clip, Data, Examples, Flow, GradientConfig, Half, MixedPrecision, ParameterGroup, StepKind, Trainer,
     TrainerConfig,
@@ -361,6 +363,31 @@ fn the_state_of_a_factored_matrix_is_its_rows_and_columns() -> Result<()> {
     // Rows and columns of both weights, two biases, and what updates remember.
     assert_eq!(moments, (256 + 128) + 256 + (64 + 256) + 64 + 64);
     Ok(())
+}
+
+/// Gradient descent as a program would define it.
+static OWN: Method = Method {
+    name: "own",
+    doc: "p - lr g",
+    constants: &[Constant::at_least_zero("weight_decay", 0.0, "Weight decay")],
+    rates: |_, lr, _| [lr, 0.0, 0.0, 0.0],
+    update: |state, _| [state.p - state.rates[0] * state.g, state.m, state.v, state.a],
+    by_hand: None,
+    motion: Motion::ByValue,
+    usual_rate: 1e-2,
+    has_own_decay: false,
+    oracle: |state, _| [state.p - state.rates[0] * state.g, state.m, state.v, state.a],
+};
+
+#[test]
+fn an_own_optimizer_trains_and_is_not_written_in_vain() {
+    let config = TrainerConfig { optimizer: Optimizer::new(&OWN), ..settings("adafactor", StepKind::Fused) };
+    let trainer = trainer(&Device::cpu(1), config, data(64));
+    let why = "optimizer \"own\" is the program's own, which no file holds: expected one of the engine's";
+    let said = block_on(trainer.checkpoint()).map(drop).expect_err("no file").to_string();
+    assert_eq!(said, format!("checkpoint: {why}"));
+    let options = TrainOptions { optimizer: Some(Optimizer::new(&OWN)), ..TrainOptions::default() };
+    assert_eq!(options.check().expect_err("no file").to_string(), format!("train: {why}"));
 }
 
 #[test]

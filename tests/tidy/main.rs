@@ -111,7 +111,7 @@ const LISTS: [(&str, &str, &str); 3] = [
 
 /// A file that names nearly all kinds of a list decides by kind what a record should say.
 #[test]
-fn no_match_over_all_kinds_stands_outside_of_their_list() {
+fn no_match_over_all_kinds_is_outside_of_their_list() {
     let all: Vec<(String, String)> = crates().iter().flat_map(|folder| sources(folder)).collect();
     let mut found = Vec::new();
     for (name, list, start) in LISTS {

@@ -42,9 +42,8 @@ impl TrainOptions {
         for (name, value) in numbers {
             value.map_or(Ok(()), |value| TABLE.check_number(name, value)).map_err(|error| error.within("train"))?;
         }
-        if let Some(optimizer) = self.optimizer.as_ref().filter(|optimizer| !optimizer.is_known()) {
-            let name = optimizer.name();
-            return refused(&format!("optimizer: got \"{name}\", which no file knows; train with it by a Trainer"));
+        if let Some(optimizer) = &self.optimizer {
+            optimizer.check_stored().map_err(|error| error.within("train"))?;
         }
         if self.rational.is_some_and(|layer| !layer.is_safe) && self.head.is_none() {
             return refused(

@@ -91,9 +91,9 @@ fn check(setup: &Setup<'_>, source: &dyn GradientSource, blocks: &[Var], sourced
             return Err(wrong(source, &format!("its {name}: got {}, expected [1]", value.shape())));
         }
     }
-    let lengths = |vars: &[Var]| vars.iter().map(|var| var.shape().to_string()).collect::<Vec<_>>().join(", ");
-    let (got, expected) = (lengths(&sourced.state), lengths(blocks));
-    if got != expected {
+    if !sourced.state.iter().map(Var::shape).eq(blocks.iter().map(Var::shape)) {
+        let shapes = |vars: &[Var]| vars.iter().map(|var| var.shape().to_string()).collect::<Vec<_>>().join(", ");
+        let (got, expected) = (shapes(&sourced.state), shapes(blocks));
         return Err(wrong(source, &format!("its state: got blocks {got}, expected {expected}")));
     }
     Ok(())

@@ -39,6 +39,10 @@ fn hashed_texts_are_learnt_and_new_ones_are_taken() {
     let value = |row: &str| row.split(',').next().expect("a value").parse::<f64>().expect("a number");
     let [own, missing] = [7 * 7919 % 100, 13 * 7919 % 100].map(|own| f64::from(own) / 25.0 - 2.0);
     assert!((value(rows[0]) - own).abs() < 0.5 && (value(rows[2]) - missing).abs() < 0.5, "{told} {own} {missing}");
+    let eval = json_lines(&folder.told("eval m t.csv --device cpu --partial id --json")).remove(0);
+    let (levels, means) = (&eval["partial"][0]["levels"], &eval["partial"][0]["curves"][0]["means"]);
+    let sizes = [levels, means].map(|list| list.as_array().map(Vec::len));
+    assert!(sizes[0] == sizes[1] && sizes[0].is_some_and(|size| size > 10), "{levels} {means}");
     // Without rows of missing cells, one that comes is an error or has no prediction.
     let trained = folder.mero(&format!("train t.csv {FLAGS} --encode id=hashed --missing drop --out d"));
     assert!(trained.status.success(), "{trained:?}");
