@@ -51,6 +51,12 @@ CASES = [
     ("dates and mean targets", "smooth", "--features a,b,day,code"),
     ("hashed category", "smooth", "--features a,b,code --encode code=hashed"),
     ("mean targets of classes", "colour", "--features a,b,day,code"),
+    *((f"three models of {name}", target, f"--members 3 {flags}") for name, target, flags in [
+        ("numbers", "smooth", ""), ("counts", "count", "--loss poisson"), ("a distribution", "smooth", "--loss gaussian_nll"),
+        ("classes", "colour", ""), ("classes in order", "colour", "--loss ordinal --classes blue,green,red"),
+        ("shares", "red", "--loss kl --more-targets rest"), ("a norm and dropout", "smooth", "--norm batch --dropout 0.1"),
+        ("poles", "y", f"--head rational {NEAR}"), ("poles and masks", "y", "--head projective --activation rational-poles --hidden 8 --tau-infer 0.2 --tau-train 0.4 --epochs 60"),
+    ]),
     ("rational", "y", f"--head rational {NEAR}"),
     ("rational 5/4", "y", f"--head rational --degrees 5,4 --activation tanh {NEAR}"),
     ("rational 1/0", "y", "--head rational --degrees 1,0 --tau-infer 0.1 --tau-train 0.4 --epochs 100 --lr 1e-2"),

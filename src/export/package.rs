@@ -34,10 +34,10 @@ enum Kind {
 
 impl Kind {
     fn of(model: &Model) -> Self {
-        match (model.spec.head(), model.loss.link().deviation) {
+        match (model.spec.head(), model.has_deviation()) {
             (Some(_), _) => Self::Poles,
-            (None, Some(_)) => Self::Normal,
-            (None, None) => Self::Plain,
+            (None, true) => Self::Normal,
+            (None, false) => Self::Plain,
         }
     }
 }

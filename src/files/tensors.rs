@@ -272,6 +272,11 @@ impl Tensors {
         self.metadata.iter().find(|(known, _)| known == name).map(|(_, text)| text.as_str())
     }
 
+    /// The shape of the numbers called `name`.
+    pub fn shape(&self, name: &str) -> Option<&[usize]> {
+        self.tensors.all().iter().find(|(known, _)| known == name).map(|(_, array)| &array.shape[..])
+    }
+
     /// Adds `f32` numbers under `name`.
     pub fn put_f32(&mut self, name: &str, shape: &[usize], values: Vec<f32>) {
         self.tensors.insert(name.to_string(), Array { shape: shape.to_vec(), data: Data::F32(values) });

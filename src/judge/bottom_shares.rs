@@ -7,7 +7,7 @@ use crate::device::{Device, View};
 use crate::error::Result;
 use crate::kernels::optimise::TAIL;
 use crate::model::Model;
-use crate::model::predictor::{CHUNK, Predictor};
+use crate::model::predictor::CHUNK;
 use crate::nn::{Layer, Layout, bottoms};
 use crate::ops;
 use crate::tensor::Tensor;
@@ -27,14 +27,16 @@ pub struct LayerShares {
 }
 
 impl Model {
-    /// The shares after each layer, over encoded inputs [rows, inputs]. A row is ⊥ where any of its values is.
+    /// The shares after each layer, over encoded inputs [rows, inputs]; of several models their mean. A row is ⊥ where any of its
+    /// values is.
     pub async fn bottom_shares(&self, device: &Device, x: &[f32]) -> Result<Vec<LayerShares>> {
         let rows = x.len() / self.spec.inputs;
         let mut counts = vec![0.0; self.spec.layers.len()];
-        let layout = Layout::of(&self.spec);
-        let flat = device.upload(bytemuck::cast_slice(&self.parameters))?;
-        let leaves: Vec<Var> = layout.leaves(device, &flat).iter().map(Var::detach).collect();
-        for part in x.chunks(CHUNK * self.spec.inputs) {
+        let (layout, members) = (Layout::of(&self.spec), self.members() as f64);
+        let parts = || x.chunks(CHUNK * self.spec.inputs);
+        for (flat, part) in self.each_member().flat_map(|flat| parts().map(move |part| (flat, part))) {
+            let flat = device.upload(bytemuck::cast_slice(flat))?.view();
+            let leaves: Vec<Var> = layout.leaves(device, &flat).iter().map(Var::detach).collect();
             let x = Tensor::from_f32(device, [part.len() / self.spec.inputs, self.spec.inputs], part)?;
             let seen = bottoms(&self.spec, &leaves, &Var::constant(x));
             let report = device.buffer(seen.len().max(1) * TAIL);
@@ -46,15 +48,16 @@ impl Model {
             counts.iter_mut().zip(report.chunks(TAIL)).for_each(|(count, figure)| *count += f64::from(figure[0]));
         }
         let share = |count: f64| count / rows.max(1) as f64;
+        let mean = |count: f64| share(count / members);
         let named = |(at, (layer, count)): (usize, (&Layer, &f64))| LayerShares {
             layer: format!("layers.{at}"),
             kind: layer.kind(),
-            bottom: share(*count),
+            bottom: mean(*count),
             gap: None,
         };
         let mut shares: Vec<LayerShares> = self.spec.layers.iter().zip(&counts).enumerate().map(named).collect();
         if let (Some(head), Some(last)) = (self.spec.head(), shares.last_mut()) {
-            let decoded = Predictor::new(device, self.spec.clone().into(), &self.parameters)?.decode(x, &[]).await?;
+            let decoded = self.predictor(device)?.decode(x, &[]).await?;
             let any = |is: &dyn Fn(usize) -> bool| {
                 let is_any = |row: &usize| (row * head.outputs..(row + 1) * head.outputs).any(is);
                 share((0..rows).filter(is_any).count() as f64)

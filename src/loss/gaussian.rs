@@ -2,13 +2,13 @@
 //! Weigend 1994). A row has all means, then for each of them an output s with ln v = FLOOR + softplus(s - FLOOR), which is s but never below
 //! FLOOR. So v stays above 1e-6, e^(-ln v) does not overflow, and the gradient of s does not vanish at once, as it would with a clamp.
 
-use super::pairs::halves;
+use super::pairs::{halves, joined};
 use super::sums::total;
-use super::{Compared, Link, LossRecord, Rule, Target};
+use super::{Compared, Link, LossRecord, Rule, Target, mean::of_numbers};
 use crate::autograd::Var;
 use crate::ops;
 use crate::program::Expr;
-use crate::program::expr::{exp, softplus, square};
+use crate::program::expr::{exp, ln, max, softplus, square};
 
 pub(super) static LOSS: LossRecord = LossRecord {
     name: "gaussian_nll",
@@ -20,6 +20,7 @@ pub(super) static LOSS: LossRecord = LossRecord {
         deviation: Some(deviation),
         // Variance 1.
         inverse: |means| means.iter().map(|mean| *mean as f32).chain(means.iter().map(|_| 0.0)).collect(),
+        mean: of_models,
         exported: &[
             ("output", Some(|z| halves(z).0)),
             ("deviation", Some(|z| ops::fused(&[&halves(z).1], |v| deviation_of(v[0])))),
@@ -51,6 +52,22 @@ fn log_variance(spread: Expr) -> Expr {
 /// The standard deviation that an output s says, as a formula.
 fn deviation_of(spread: Expr) -> Expr {
     exp(0.5 * log_variance(spread))
+}
+
+/// Mean and variance of the mixture of the models' distributions, with equal shares (Lakshminarayanan et al. 2017).
+fn of_models(models: &[Var]) -> Var {
+    let parts: Vec<(Var, Var)> = models.iter().map(halves).collect();
+    let middle = of_numbers(&parts.iter().map(|(mean, _)| mean.clone()).collect::<Vec<_>>());
+    let around = |(mean, spread): &(Var, Var)| {
+        ops::fused(&[mean, spread, &middle], |v| exp(log_variance(v[1])) + square(v[0] - v[2]))
+    };
+    let variance = of_numbers(&parts.iter().map(around).collect::<Vec<_>>());
+    // softplus(x) = d for x = d + ln(1 - e^-d).
+    let spread = ops::fused(&[&variance], |v| {
+        let above = max(ln(v[0]) - FLOOR, 1e-4);
+        above + ln(1.0 - exp(-above)) + FLOOR
+    });
+    joined(&middle, &spread)
 }
 
 /// The standard deviation that an output s says, in f64.

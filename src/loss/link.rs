@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::mean;
 use crate::autograd::Var;
 
 /// How the outputs of a row become its prediction, in the units of the loss's targets.
@@ -21,6 +22,8 @@ pub struct Link {
     pub class: fn(&[f32]) -> usize,
     /// Outputs whose predictions are these: one number, or the probability of every class.
     pub inverse: fn(&[f64]) -> Vec<f32>,
+    /// The outputs whose predictions are the mean of those of several models, each [rows, outputs].
+    pub mean: fn(&[Var]) -> Var,
     /// Whether training starts from the mean of the targets, because the optimiser's steps would be long in reaching it. The last bias does not decay then.
     pub starts_at_mean: bool,
     /// What an exported model computes from the outputs [rows, outputs].
@@ -45,6 +48,7 @@ impl Link {
         probabilities: None,
         class: crate::math::largest,
         inverse: |values| values.iter().map(|value| *value as f32).collect(),
+        mean: mean::of_numbers,
         starts_at_mean: false,
         exported: &[("output", None)],
         doc: "value = mean + scale * output",
@@ -54,6 +58,7 @@ impl Link {
     pub const LOG: Self = Self {
         number: |z| f64::from(z).exp(),
         inverse: |values| values.iter().map(|value| value.max(f64::from(f32::MIN_POSITIVE)).ln() as f32).collect(),
+        mean: mean::of_logarithms,
         starts_at_mean: true,
         exported: &[("output", Some(crate::ops::exp))],
         doc: "value = output",
@@ -64,13 +69,19 @@ impl Link {
     pub const SIGMOID: Self = Self {
         probabilities: Some(|row, all| all.extend(row.iter().map(|&z| 1.0 / (1.0 + (-f64::from(z)).exp())))),
         inverse: |shares| shares.iter().map(|share| ((share / (1.0 - share)).ln() as f32).clamp(-30.0, 30.0)).collect(),
+        mean: mean::of_logits,
         doc: SCORES,
         ..Self::IDENTITY
     };
 
     /// The probabilities of all classes, softmax.
-    pub const SOFTMAX: Self =
-        Self { probabilities: Some(softmax), inverse: Self::LOG.inverse, doc: SCORES, ..Self::IDENTITY };
+    pub const SOFTMAX: Self = Self {
+        probabilities: Some(softmax),
+        inverse: Self::LOG.inverse,
+        mean: |models| mean::of_logarithms(&models.iter().map(crate::ops::log_softmax).collect::<Vec<_>>()),
+        doc: SCORES,
+        ..Self::IDENTITY
+    };
 
     /// Appends the probability of every class; nothing if the outputs predict numbers.
     pub fn push_probabilities(&self, row: &[f32], all: &mut Vec<f64>) {

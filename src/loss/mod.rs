@@ -3,6 +3,7 @@
 
 pub mod cases;
 mod link;
+mod mean;
 mod output_loss;
 mod pair_loss;
 pub mod pairs;
@@ -10,6 +11,7 @@ mod record;
 mod sums;
 mod target;
 
+use crate::autograd::Var;
 use crate::error::{Error, Result, unknown_name};
 use crate::json::{self, Json, Record};
 use crate::kernels::mlp::RowGoal;
@@ -172,6 +174,11 @@ impl Loss {
     /// Values (numbers, or classes) that so many outputs of a model without a head predict.
     pub fn values(&self, outputs: usize) -> usize {
         (self.link().values)(outputs)
+    }
+
+    /// The outputs whose predictions are the mean of those of several models, from the outputs of each, [rows, outputs].
+    pub fn mean(&self) -> fn(&[Var]) -> Var {
+        if let Self::Outputs(loss) = self { loss.link().mean } else { pairs::mean_of_models }
     }
 
     /// The loss for the fused step, if that takes it.

@@ -7,7 +7,7 @@ use super::{Link, LossRecord, Rule, Target};
 use crate::autograd::Var;
 use crate::math::largest;
 use crate::ops;
-use crate::program::expr::{select, softplus};
+use crate::program::expr::{exp, ln, max, select, softplus};
 use crate::tensor::Tensor;
 
 pub(super) static LOSS: LossRecord = LossRecord {
@@ -20,6 +20,7 @@ pub(super) static LOSS: LossRecord = LossRecord {
         probabilities: Some(|row, all| all.extend(logarithms(row).map(f64::exp))),
         class: |row| largest(&logarithms(row).collect::<Vec<f64>>()),
         inverse,
+        mean: of_models,
         exported: &[("output", Some(|z| ops::exp(&log_probabilities(z))))],
         doc: "the probability of each level, from the lowest; the largest wins",
         ..Link::SOFTMAX
@@ -28,21 +29,44 @@ pub(super) static LOSS: LossRecord = LossRecord {
     rule: Rule::Row { sums: |rows, _| of_classes(&log_probabilities(rows.z), rows, 0.0), mean, fused: None },
 };
 
+/// A matrix [cuts, columns] of 0 and 1.
+fn matrix(z: &Var, columns: usize, is_one: impl Fn(usize, usize) -> bool) -> Var {
+    let cuts = z.shape().sizes()[1];
+    let values: Vec<f32> =
+        (0..cuts * columns).map(|at| f32::from(is_one(at / columns, at % columns))).collect();
+    Var::constant(Tensor::constant(z.value().device(), [cuts, columns], &values))
+}
+
+/// 1 for the first output, 0 for others, [1, cuts].
+fn is_first(z: &Var) -> Var {
+    let first: Vec<f32> = (0..z.shape().sizes()[1]).map(|at| f32::from(at == 0)).collect();
+    Var::constant(Tensor::constant(z.value().device(), [1, first.len()], &first))
+}
+
+/// The logits a_k of the chances that a row is above each class, [rows, classes - 1].
+fn logits_above(z: &Var) -> Var {
+    let steps = ops::fused(&[z, &is_first(z)], |v| select(v[1], v[0], -softplus(v[0])));
+    ops::matmul(&steps, &matrix(z, z.shape().sizes()[1], |from, to| from <= to))
+}
+
+/// The outputs whose chances are the mean of those of several models.
+fn of_models(models: &[Var]) -> Var {
+    let logits = (Link::SIGMOID.mean)(&models.iter().map(logits_above).collect::<Vec<_>>());
+    let before = ops::matmul(&logits, &matrix(&logits, logits.shape().sizes()[1], |from, to| from + 1 == to));
+    // softplus(z) = d for z = d + ln(1 - e^-d).
+    ops::fused(&[&logits, &before, &is_first(&logits)], |v| {
+        let fall = max(v[1] - v[0], 1e-6);
+        select(v[2], v[0], fall + ln(1.0 - exp(-fall)))
+    })
+}
+
 /// The logarithms of the classes' probabilities, [rows, classes], from outputs [rows, classes - 1].
 fn log_probabilities(z: &Var) -> Var {
-    let cuts = z.shape().sizes()[1];
-    let constant = |shape: [usize; 2], values: &[f32]| Var::constant(Tensor::constant(z.value().device(), shape, values));
-    let matrix = |columns: usize, is_one: &dyn Fn(usize, usize) -> bool| {
-        let places = (0..cuts * columns).map(|at| (at / columns, at % columns));
-        constant([cuts, columns], &places.map(|(row, column)| f32::from(is_one(row, column))).collect::<Vec<_>>())
-    };
-    let is_first = constant([1, cuts], &(0..cuts).map(|at| f32::from(at == 0)).collect::<Vec<_>>());
-    let steps = ops::fused(&[z, &is_first], |v| select(v[1], v[0], -softplus(v[0])));
-    let above = ops::matmul(&steps, &matrix(cuts, &|from, to| from <= to));
+    let (cuts, above, is_first) = (z.shape().sizes()[1], logits_above(z), is_first(z));
     // Of class k: not above k, and for all but the first, above k - 1 and σ(z_k).
     let own = ops::fused(&[&above, z, &is_first], |v| -softplus(v[0]) - select(v[2], 0.0, softplus(-v[1])));
     let next = ops::fused(&[&above], |v| -softplus(-v[0]));
-    let (stay, shift) = (matrix(cuts + 1, &|from, to| from == to), matrix(cuts + 1, &|from, to| from + 1 == to));
+    let (stay, shift) = (matrix(z, cuts + 1, |from, to| from == to), matrix(z, cuts + 1, |from, to| from + 1 == to));
     ops::add(&ops::matmul(&own, &stay), &ops::matmul(&next, &shift))
 }
 

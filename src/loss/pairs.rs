@@ -4,7 +4,7 @@ use super::PairLoss;
 use crate::autograd::Var;
 use crate::ops;
 use crate::program::Expr;
-use crate::program::expr::{abs, clamp, eq, ge, le, max, ne, relu, select, sigmoid, sqrt, square};
+use crate::program::expr::{abs, clamp, eq, ge, le, lt, max, ne, relu, select, sigmoid, sqrt, square};
 use crate::tensor::Tensor;
 
 /// Predicted and target pairs, and the weight of each row, [rows, 1].
@@ -23,13 +23,41 @@ pub struct Pairs<'a> {
 
 /// Splits a tensor [rows, 2 · outputs] of pairs into numerators and denominators, [rows, outputs] each.
 pub fn halves(pairs: &Var) -> (Var, Var) {
-    let [rows, width] = *pairs.shape().sizes() else { panic!("halves: got {}, expected two axes", pairs.shape()) };
-    let pairs = ops::reshape(pairs, [rows, 2, width / 2]);
-    let half = |weights: [f32; 2]| {
-        let pick = Tensor::constant(pairs.value().device(), [2, 1], &weights);
-        ops::reshape(&ops::sum(&ops::mul(&pairs, &Var::constant(pick)), 1..2), [rows, width / 2])
+    let mut halves = parts(pairs, 2).into_iter();
+    (halves.next().expect("a half"), halves.next().expect("a half"))
+}
+
+/// Splits the columns of a tensor [rows, count · width] into tensors [rows, width].
+pub fn parts(values: &Var, count: usize) -> Vec<Var> {
+    let [rows, all] = *values.shape().sizes() else { panic!("parts: got {}, expected two axes", values.shape()) };
+    let values = ops::reshape(values, [rows, count, all / count]);
+    let part = |at: usize| {
+        let weights: Vec<f32> = (0..count).map(|place| f32::from(place == at)).collect();
+        let pick = Tensor::constant(values.value().device(), [count, 1], &weights);
+        ops::reshape(&ops::sum(&ops::mul(&values, &Var::constant(pick)), 1..2), [rows, all / count])
     };
-    (half([1.0, 0.0]), half([0.0, 1.0]))
+    (0..count).map(part).collect()
+}
+
+/// The inverse of [`halves`].
+pub fn joined(p: &Var, q: &Var) -> Var {
+    let [rows, width] = *p.shape().sizes() else { panic!("joined: got {}, expected two axes", p.shape()) };
+    let is_first = Var::constant(Tensor::constant(p.value().device(), [2, 1], &[1.0, 0.0]));
+    let [p, q] = [p, q].map(|half| ops::reshape(half, [rows, 1, width]));
+    ops::reshape(&ops::fused(&[&p, &q, &is_first], |v| select(v[2], v[0], v[1])), [rows, 2 * width])
+}
+
+/// The pairs whose quotient is the mean of those of several models: over the smallest denominator, so that it is ⊥ where one of them is.
+pub(super) fn mean_of_models(models: &[Var]) -> Var {
+    let pairs: Vec<(Var, Var)> = models.iter().map(halves).collect();
+    let smaller = |least: Var, (_, q): &(Var, Var)| {
+        ops::fused(&[&least, q], |v| select(lt(abs(v[1].clone()), abs(v[0].clone())), v[1].clone(), v[0].clone()))
+    };
+    let least = pairs[1..].iter().fold(pairs[0].1.clone(), smaller);
+    let over_least = |(p, q): &(Var, Var)| {
+        ops::fused(&[p, q, &least], |v| v[0] * select(ne(v[1], 0.0), v[2] / v[1], 1.0))
+    };
+    joined(&super::mean::of_numbers(&pairs.iter().map(over_least).collect::<Vec<_>>()), &least)
 }
 
 /// The loss, a scalar of shape [1], for the threshold `tau` of this step, a scalar.

@@ -116,8 +116,12 @@ impl Model {
             ));
         }
         let (inputs, width, mut outputs) = (preparation.inputs(), self.spec.outputs()?, Vec::new());
+        let mut spreads = self.varies().then(Vec::new);
         for part in x.chunks(ROWS_AT_A_TIME * inputs) {
             outputs.extend(predictor.run(part).await?);
+            if let Some(spreads) = &mut spreads {
+                spreads.extend(self.spreads(&predictor, part).await?);
+            }
             if let Some(Follow(follow)) = options.follow {
                 follow(outputs.len() / width, x.len() / inputs);
             }
@@ -125,10 +129,11 @@ impl Model {
         let levels = preparation.target.levels();
         let link = if levels.is_empty() { self.loss.link() } else { self.link_of_classes() };
         let mut probabilities = Vec::with_capacity(if levels.is_empty() { 0 } else { outputs.len() });
-        let prediction = |row: &[f32]| {
+        let prediction = |(at, row): (usize, &[f32])| {
             let is_finite = row.iter().all(|z| z.is_finite());
             if levels.is_empty() {
-                return if is_finite { self.decoded_number(preparation, row) } else { Prediction::None };
+                let spread = spreads.as_ref().map(|spreads| spreads[at]);
+                return if is_finite { self.decoded_number(preparation, row, spread) } else { Prediction::None };
             }
             let (class, start) = ((link.class)(row), probabilities.len());
             link.push_probabilities(row, &mut probabilities);
@@ -138,8 +143,36 @@ impl Model {
             probabilities[start..].fill(f64::NAN);
             Prediction::None
         };
-        let predictions = outputs.chunks_exact(width).map(prediction).collect();
+        let predictions = outputs.chunks_exact(width).enumerate().map(prediction).collect();
         Ok((predictions, probabilities))
+    }
+
+    /// Whether its numbers have a deviation: that of the target, or of several models.
+    pub fn has_deviation(&self) -> bool {
+        self.loss.link().deviation.is_some() || self.varies()
+    }
+
+    /// Whether several models predict a number each, whose deviation from their mean is all that is known of that of the prediction.
+    fn varies(&self) -> bool {
+        let is_number = self.preparation.as_ref().is_none_or(|preparation| preparation.target.levels().is_empty());
+        self.members() > 1 && self.spec.head().is_none() && is_number && self.loss.link().deviation.is_none()
+    }
+
+    /// The standard deviation of the predictions of several models for each row, in the units of the loss's targets.
+    async fn spreads(&self, predictor: &Predictor, x: &[f32]) -> Result<Vec<f64>> {
+        let (link, width) = (self.loss.link(), self.spec.outputs()?);
+        let rows = x.len() / self.spec.inputs;
+        let mut numbers = vec![Vec::with_capacity(predictor.members()); rows];
+        for at in 0..predictor.members() {
+            let outputs = predictor.member(at).run(x).await?;
+            numbers.iter_mut().zip(outputs.chunks_exact(width)).for_each(|(all, row)| all.push(link.number(row[0])));
+        }
+        let deviation = |all: Vec<f64>| {
+            let count = all.len() as f64;
+            let mean = all.iter().sum::<f64>() / count;
+            (all.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / count).sqrt()
+        };
+        Ok(numbers.into_iter().map(deviation).collect())
     }
 
     /// Errors if the outputs, the predictions and the probabilities of so many rows do not fit in memory.
@@ -176,13 +209,11 @@ impl Model {
     }
 
     /// The prediction of a number from a row's outputs.
-    fn decoded_number(&self, preparation: &Preparation, row: &[f32]) -> Prediction {
+    fn decoded_number(&self, preparation: &Preparation, row: &[f32], spread: Option<f64>) -> Prediction {
         let link = self.loss.link();
         let value = preparation.decode_target(link.number(row[0]));
-        match link.deviation {
-            Some(deviation) => {
-                Prediction::Normal { mean: value, deviation: deviation(row[1]) * preparation.target.scale() }
-            }
+        match link.deviation.map(|deviation| deviation(row[1])).or(spread) {
+            Some(deviation) => Prediction::Normal { mean: value, deviation: deviation * preparation.target.scale() },
             None => Prediction::Number(value),
         }
     }

@@ -54,9 +54,10 @@ pub enum Prediction {
     None,
     /// A number in the target's units.
     Number(f64),
-    /// A normal distribution, in the target's units, of a model trained with loss `gaussian_nll`.
+    /// A number and its standard deviation, in the target's units: of the target around it, from a model trained with loss `gaussian_nll`; or of the
+    /// predictions of several models that were trained at once.
     Normal {
-        /// Its mean.
+        /// The number.
         mean: f64,
         /// Its standard deviation.
         deviation: f64,

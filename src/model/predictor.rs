@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::host::number;
 use crate::kernels::mlp::{self, Mlp, Precision};
 use crate::kernels::strict::{self, Decoded, MAX_FACTORS};
+use crate::loss::Loss;
 use crate::nn::Head;
 use crate::tensor::{DType, Tensor};
 
@@ -15,13 +16,16 @@ pub(crate) const CHUNK: usize = 2048;
 /// Rows uploaded and predicted at a time: bounds the memory of a prediction, not its rows.
 pub(crate) const ROWS_AT_A_TIME: usize = 1 << 16;
 
-/// A model's parameters on a device, ready to predict.
+/// A model's parameters on a device, ready to predict. Of several models that were trained at once, the outputs are those whose predictions are the mean
+/// of theirs.
 #[derive(Clone)]
 pub(crate) struct Predictor {
     device: Device,
     network: Network,
     fused: Option<Mlp>,
-    parameters: Buffer,
+    /// Of each model.
+    parameters: Vec<View>,
+    mean: fn(&[Var]) -> Var,
     /// Whether the parameters are packed for the fused kernel's CPU path.
     is_packed: bool,
     precision: Precision,
@@ -29,19 +33,31 @@ pub(crate) struct Predictor {
 
 impl Predictor {
     /// Uploads the parameters; on a CPU path packed, if the fused kernel takes the model.
-    pub(crate) fn new(device: &Device, network: Network, parameters: &[f32]) -> Result<Self> {
-        let fused = network.fused(device);
-        let packed =
-            fused.as_ref().filter(|_| device.info().runs_cpu_path()).map(|mlp| mlp.packed(device.info(), parameters));
-        let is_packed = packed.is_some();
-        let parameters = device.upload(bytemuck::cast_slice(packed.as_deref().unwrap_or(parameters)))?;
-        Ok(Self { device: device.clone(), network, fused, parameters, is_packed, precision: Precision::F32 })
+    pub(crate) fn new(device: &Device, network: Network, models: &[&[f32]], loss: &Loss) -> Result<Self> {
+        let predictor = Self::over(device, network, Vec::new(), loss);
+        let packing = predictor.fused.as_ref().filter(|_| device.info().runs_cpu_path());
+        let upload = |parameters: &&[f32]| {
+            let packed = packing.map(|mlp| mlp.packed(device.info(), parameters));
+            Ok(device.upload(bytemuck::cast_slice(packed.as_deref().unwrap_or(parameters)))?.view())
+        };
+        let parameters = models.iter().map(upload).collect::<Result<_>>()?;
+        Ok(Self { is_packed: packing.is_some(), parameters, ..predictor })
     }
 
-    /// Over parameters that are on the device.
-    pub(crate) fn over(device: &Device, network: Network, parameters: Buffer) -> Self {
-        let fused = network.fused(device);
-        Self { device: device.clone(), network, fused, parameters, is_packed: false, precision: Precision::F32 }
+    /// Over the parameters of each model, which are on the device.
+    pub(crate) fn over(device: &Device, network: Network, parameters: Vec<View>, loss: &Loss) -> Self {
+        let (fused, device, mean) = (network.fused(device), device.clone(), loss.mean());
+        Self { device, network, fused, parameters, mean, is_packed: false, precision: Precision::F32 }
+    }
+
+    /// How many models there are.
+    pub(crate) fn members(&self) -> usize {
+        self.parameters.len()
+    }
+
+    /// One of several models.
+    pub(crate) fn member(&self, at: usize) -> Self {
+        Self { parameters: vec![self.parameters[at].clone()], ..self.clone() }
     }
 
     /// The same with its activations in `precision`. Errors for f16 if the fused kernels do not take the model, or if it has a head.
@@ -121,19 +137,32 @@ impl Predictor {
         Ok(x.chunks(ROWS_AT_A_TIME * inputs))
     }
 
-    /// The outputs, each [rows, columns], for at least one row on the device: by the fused kernel if it takes the model, otherwise by
-    /// recorded ops, a chunk of rows at a time.
+    /// The outputs, each [rows, columns], for at least one row on the device.
     pub(crate) fn outputs(&self, x: &Buffer, rows: usize) -> Result<Vec<Tensor>> {
+        if let [parameters] = &self.parameters[..] {
+            return self.outputs_of(parameters, x, rows);
+        }
+        let models = self.parameters.iter().map(|parameters| self.outputs_of(parameters, x, rows));
+        let models: Vec<Vec<Tensor>> = models.collect::<Result<_>>()?;
+        let output = |at: usize| {
+            let each: Vec<Var> = models.iter().map(|outputs| Var::constant(outputs[at].clone())).collect();
+            (self.mean)(&each).value().clone()
+        };
+        Ok((0..models[0].len()).map(output).collect())
+    }
+
+    /// Those of one model: by the fused kernel if it takes the model, otherwise by recorded ops, a chunk of rows at a time.
+    fn outputs_of(&self, parameters: &View, x: &Buffer, rows: usize) -> Result<Vec<Tensor>> {
         let (device, network) = (&self.device, &self.network);
         if let Some(mlp) = &self.fused {
             let out = Tensor::empty(device, [rows, mlp.outputs()], DType::F32);
             let shape = mlp.predicting(device.info(), rows, self.precision).packed(self.is_packed);
             let scratch = device.buffer(shape.scratch_words(device.info()));
-            let views = [x.view(), self.parameters.view()];
+            let views = [x.view(), parameters.clone()];
             device.record(Command::Dispatch(mlp::forward(&shape, views, [out.view().clone(), scratch.view()])));
             return Ok(vec![out]);
         }
-        let leaves: Vec<Var> = network.layout().leaves(device, &self.parameters).iter().map(Var::detach).collect();
+        let leaves: Vec<Var> = network.layout().leaves(device, parameters).iter().map(Var::detach).collect();
         let inputs = network.inputs();
         let mut all: Vec<Tensor> = Vec::new();
         for first in (0..rows).step_by(CHUNK) {

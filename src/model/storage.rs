@@ -33,15 +33,22 @@ impl Storage {
         }
     }
 
-    /// Adds a parameter to a file. Errors if a weight exceeds the range of the type.
-    pub(crate) fn put(self, content: &mut Tensors, parameter: &Parameter, values: &[f32]) -> Result<()> {
-        let (name, shape) = (&parameter.name, parameter.shape.sizes());
+    /// Adds a parameter of so many models, [members, …], to a file. Errors if a weight exceeds the range of the type.
+    pub(crate) fn put(
+        self,
+        content: &mut Tensors,
+        parameter: &Parameter,
+        members: usize,
+        values: &[f32],
+    ) -> Result<()> {
+        let (name, shape) = (&parameter.name, &shape_of(parameter, members)[..]);
         let data = match self.of(parameter) {
             Self::F32 => Data::F32(values.to_vec()),
             Self::F16 => Data::F16(halves(name, values)?),
             Self::Int8 => {
-                let (codes, scales) = codes(values, shape[1]);
-                content.put_f32(&scale_of(name), &shape[..1], scales);
+                let (rows, columns) = shape.split_at(shape.len() - 1);
+                let (codes, scales) = codes(values, columns[0]);
+                content.put_f32(&scale_of(name), rows, scales);
                 Data::I8(codes)
             }
         };
@@ -49,16 +56,17 @@ impl Storage {
         Ok(())
     }
 
-    /// Removes a parameter from a file's content, as f32. Errors if its type or shape differs.
-    pub(crate) fn take(self, content: &mut Tensors, parameter: &Parameter) -> Result<Vec<f32>> {
-        let (name, shape) = (&parameter.name, parameter.shape.sizes());
+    /// Removes a parameter of so many models from a file's content, as f32. Errors if its type or shape differs.
+    pub(crate) fn take(self, content: &mut Tensors, parameter: &Parameter, members: usize) -> Result<Vec<f32>> {
+        let (name, shape) = (&parameter.name, &shape_of(parameter, members)[..]);
         match self.of(parameter) {
             Self::F32 => content.take_f32(name, shape),
             Self::F16 => Ok(content.take_f16(name, shape)?.into_iter().map(f16::to_f32).collect()),
             Self::Int8 => {
                 let codes = content.take_i8(name, shape)?;
-                let scales = content.take_f32(&scale_of(name), &shape[..1])?;
-                let rows = codes.chunks(shape[1].max(1)).zip(scales);
+                let (rows, columns) = shape.split_at(shape.len() - 1);
+                let scales = content.take_f32(&scale_of(name), rows)?;
+                let rows = codes.chunks(columns[0].max(1)).zip(scales);
                 Ok(rows.flat_map(|(row, scale)| row.iter().map(move |&code| f32::from(code) * scale)).collect())
             }
         }
@@ -69,6 +77,12 @@ impl Storage {
         let is_weight = parameter.name.ends_with(".weight") && parameter.shape.rank() == 2;
         if is_weight { self } else { Self::F32 }
     }
+}
+
+/// The shape in a file: several models are one more dimension.
+fn shape_of(parameter: &Parameter, members: usize) -> Vec<usize> {
+    let members = Some(members).filter(|&members| members > 1);
+    members.into_iter().chain(parameter.shape.sizes().iter().copied()).collect()
 }
 
 fn scale_of(name: &str) -> String {
@@ -132,15 +146,15 @@ mod tests {
             (Storage::Int8, [127.0 * 0.01, 30.0 * 0.01, -127.0 * (0.01 / 127.0), 0.0]),
         ] {
             let mut content = Tensors::default();
-            storage.put(&mut content, &weight("a.weight"), &values).unwrap();
-            storage.put(&mut content, &weight("a.gain"), &values).unwrap();
+            storage.put(&mut content, &weight("a.weight"), 1, &values).unwrap();
+            storage.put(&mut content, &weight("a.gain"), 1, &values).unwrap();
             let mut read = tensors::read(&tensors::write(&content).unwrap(), "m").unwrap();
-            assert_eq!(storage.take(&mut read, &weight("a.weight")).unwrap(), wanted, "{storage:?}");
-            assert_eq!(storage.take(&mut read, &weight("a.gain")).unwrap(), values, "{storage:?}");
+            assert_eq!(storage.take(&mut read, &weight("a.weight"), 1).unwrap(), wanted, "{storage:?}");
+            assert_eq!(storage.take(&mut read, &weight("a.gain"), 1).unwrap(), values, "{storage:?}");
         }
         let mut content = Tensors::default();
-        Storage::F32.put(&mut content, &weight("a.weight"), &values).unwrap();
-        let said = Storage::Int8.take(&mut content, &weight("a.weight")).unwrap_err().to_string();
+        Storage::F32.put(&mut content, &weight("a.weight"), 1, &values).unwrap();
+        let said = Storage::Int8.take(&mut content, &weight("a.weight"), 1).unwrap_err().to_string();
         assert_eq!(said, "tensor \"a.weight\" is F32 [2, 2], expected I8 [2, 2]");
     }
 

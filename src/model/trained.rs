@@ -19,7 +19,7 @@ pub struct Model {
     pub spec: Spec,
     /// The loss it was trained with.
     pub loss: Loss,
-    /// Its flat parameters, in the layout's order.
+    /// Its flat parameters, in the layout's order, of one model after another if several were trained at once.
     pub parameters: Vec<f32>,
     /// How rows of a table become inputs and outputs become predictions; absent for a model trained on arrays.
     pub preparation: Option<Preparation>,
@@ -53,8 +53,11 @@ struct Header {
 
 record! { Header { format, engine, spec, loss, preparation, storage = Storage::F32 } }
 
-/// The newest schema, for models with functions. 2 is the same without them; it also reads 1, which has no checksum.
-const FORMAT: u32 = 3;
+/// The newest schema, in which each tensor has one more dimension, of several models. 3 has functions among the layers, 2 has neither; it also reads 1,
+/// which has no checksum.
+const FORMAT: u32 = 4;
+/// The oldest schema that is written.
+const PLAIN: u32 = 2;
 /// The schemas without a checksum.
 const UNCHECKED: u32 = 1;
 /// Bytes of memory per parameter: loading holds up to four copies of them.
@@ -73,14 +76,33 @@ const ENGINE: &str = concat!("meromorph ", env!("CARGO_PKG_VERSION"));
 impl Model {
     /// A model of flat parameters in the layout's order.
     pub fn new(spec: Spec, loss: Loss, parameters: Vec<f32>, preparation: Option<Preparation>) -> Self {
-        let (format, engine) = (format_of(&spec), ENGINE.to_owned());
         let (labels, quality, provenance) = (None, None, None);
-        let (storage, attached) = (Storage::F32, Vec::new());
-        Self { spec, loss, parameters, preparation, storage, format, engine, labels, quality, provenance, attached }
+        let (storage, attached, format, engine) = (Storage::F32, Vec::new(), PLAIN, ENGINE.to_owned());
+        let model =
+            Self { spec, loss, parameters, preparation, storage, format, engine, labels, quality, provenance, attached };
+        Self { format: model.oldest_format(), ..model }
     }
 
     pub(crate) fn predictor(&self, device: &Device) -> Result<Predictor> {
-        Predictor::new(device, self.spec.clone().into(), &self.parameters)
+        Predictor::new(device, self.spec.clone().into(), &self.each_member().collect::<Vec<_>>(), &self.loss)
+    }
+
+    /// How many models it is, whose predictions' mean is its prediction; see [`TrainerConfig::members`](crate::train::TrainerConfig::members).
+    pub fn members(&self) -> usize {
+        self.parameters.len().checked_div(Layout::of(&self.spec).total).unwrap_or(1)
+    }
+
+    /// One of its models, from 0.
+    pub fn member(&self, at: usize) -> Self {
+        let parameters = self.each_member().nth(at).unwrap_or_default().to_vec();
+        let model = Self { parameters, ..self.clone() };
+        Self { format: model.oldest_format(), ..model }
+    }
+
+    /// The flat parameters of each model.
+    pub(crate) fn each_member(&self) -> impl Iterator<Item = &[f32]> {
+        let (members, total) = (self.members(), Layout::of(&self.spec).total);
+        (0..members).map(move |at| &self.parameters[at * total..(at + 1) * total])
     }
 
     /// The file's bytes, weights as f32.
@@ -101,7 +123,7 @@ impl Model {
 
     pub(crate) fn to_tensors(&self, storage: Storage) -> Result<Tensors> {
         let header = Header {
-            format: format_of(&self.spec),
+            format: self.oldest_format(),
             engine: ENGINE.into(),
             spec: self.spec.clone(),
             loss: self.loss.clone(),
@@ -115,7 +137,8 @@ impl Model {
         let mut content = Tensors { metadata, ..Tensors::default() };
         let layout = Layout::of(&self.spec);
         for parameter in &layout.parameters {
-            storage.put(&mut content, parameter, layout.slice(parameter, &self.parameters))?;
+            let values: Vec<f32> = self.each_member().flat_map(|flat| layout.slice(parameter, flat)).copied().collect();
+            storage.put(&mut content, parameter, self.members(), &values)?;
         }
         for (at, bytes) in self.attached.iter().enumerate() {
             let array = Array { shape: vec![bytes.len()], data: Data::U8(bytes.clone()) };
@@ -154,20 +177,25 @@ impl Model {
             }
         }
         let layout = Layout::of(&header.spec);
-        let needed = (layout.total as u64).saturating_mul(BYTES_EACH);
+        let first = layout.parameters.first().and_then(|first| content.shape(&first.name));
+        let members = first.filter(|_| header.format == FORMAT).and_then(<[usize]>::first).map_or(1, |&count| count.max(1));
+        let needed = (layout.total as u64).saturating_mul(members as u64).saturating_mul(BYTES_EACH);
         has_room(needed, || format!("its {} parameters", layout.total)).map_err(err)?;
         // Every tensor is found in the file before anything of the size that the header claims is allocated.
         let mut tensors = Vec::new();
         for parameter in &layout.parameters {
-            let values = header.storage.take(content, parameter).map_err(|error| error.within(source))?;
+            let values = header.storage.take(content, parameter, members).map_err(|error| error.within(source))?;
             if let Some(bad) = values.iter().find(|value| !value.is_finite()) {
                 return Err(err(format!("parameter {} holds {}", parameter.name, number(*bad))));
             }
             tensors.push(values);
         }
-        let mut parameters = vec![0.0; layout.total];
+        let mut parameters = vec![0.0; members * layout.total];
         for (parameter, values) in layout.parameters.iter().zip(tensors) {
-            parameters[parameter.offset..parameter.offset + values.len()].copy_from_slice(&values);
+            let each = values.chunks_exact(parameter.shape.len().max(1));
+            for (flat, values) in parameters.chunks_exact_mut(layout.total.max(1)).zip(each) {
+                flat[parameter.offset..][..values.len()].copy_from_slice(values);
+            }
         }
         let mut attached = Vec::new();
         while let Some(Array { data: Data::U8(bytes), .. }) = content.tensors.remove(&fold_name(attached.len())) {
@@ -178,6 +206,12 @@ impl Model {
         let Header { spec, loss, preparation, storage, format, engine } = header;
         let model = Self::new(spec, loss, parameters, preparation);
         Ok(Self { storage, format, engine, labels, quality, provenance, attached, ..model })
+    }
+
+    /// The oldest schema that holds it, so that engines before the newest one read what they can.
+    fn oldest_format(&self) -> u32 {
+        let of_layers = self.spec.layers.iter().map(|layer| layer.as_kind().format()).max().unwrap_or(PLAIN);
+        if self.members() > 1 { FORMAT } else { of_layers }
     }
 
     /// How rows of a table are prepared. Errors for a model trained on arrays.
@@ -197,11 +231,6 @@ impl Model {
     pub fn folds(&self) -> Result<Vec<Self>> {
         self.attached.iter().map(|bytes| Self::load(bytes, "a model of a fold")).collect()
     }
-}
-
-/// The oldest schema that holds a model, so that engines before the newest one read what they can.
-fn format_of(spec: &Spec) -> u32 {
-    spec.layers.iter().map(|layer| layer.as_kind().format()).max().unwrap_or(FORMAT - 1)
 }
 
 /// The tensor that holds the file of a fold's model.

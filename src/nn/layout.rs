@@ -7,7 +7,7 @@ use super::kind::{LayerKind, NewParameter, parameters_of};
 use super::layer::{Layer, kinds};
 use super::spec::Spec;
 use crate::autograd::Var;
-use crate::device::{Buffer, Device, View};
+use crate::device::{Device, View};
 use crate::graph::Init;
 use crate::kernels::mlp::{self, Mlp};
 use crate::tensor::{Shape, Tensor};
@@ -72,10 +72,11 @@ impl Layout {
         self.parameters.iter().map(|parameter| parameter.shape.len()).sum()
     }
 
-    /// The parameters as tracked tensors over the flat buffer.
-    pub fn leaves(&self, device: &Device, flat: &Buffer) -> Vec<Var> {
+    /// The parameters as tracked tensors over the flat ones.
+    pub fn leaves(&self, device: &Device, flat: impl Into<View>) -> Vec<Var> {
+        let flat = flat.into();
         let leaf = |parameter: &Parameter| {
-            let view = View { buffer: flat.clone(), offset: parameter.offset, words: parameter.shape.len() };
+            let view = flat.part(parameter.offset, parameter.shape.len());
             Var::leaf(Tensor::over(device, view, parameter.shape.clone()))
         };
         self.parameters.iter().map(leaf).collect()

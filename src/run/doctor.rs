@@ -47,7 +47,9 @@ impl Model {
             validation: examples(validation)?,
             test: examples(&[])?,
         };
-        let doctor = Doctor { device, model: self, data };
+        // The first of several models, as the others differ in their seeds only.
+        let first = self.member(0);
+        let doctor = Doctor { device, model: &first, data };
         let lost = gaps.dropped as f64 / table.rows() as f64;
         let verdict = if lost > 0.1 { Verdict::Advise } else { Verdict::Pass };
         let seen = format!("{} of {} rows can be used", rows.len(), table.rows());

@@ -74,6 +74,8 @@ pub struct TrainOptions {
     pub patience: Option<usize>,
     /// Seed of split, weights, order and dropout.
     pub seed: u64,
+    /// Models that are trained at once, each from the next seed.
+    pub members: Option<usize>,
     /// How a step is run.
     pub step: Option<StepKind>,
     /// Whether classes are weighted by rows / (classes · rows of the class).

@@ -67,12 +67,15 @@ impl Checkpoint {
             content.put_f32(&format!("run.source.{at}"), &[block.values.len()], block.values.clone());
         }
         content.put_f32("run.best", &[total], self.best.clone());
-        content.put_f32("run.losses", &[self.progress.losses.len()], self.progress.losses.clone());
-        let means: Vec<u32> = bytemuck::cast_slice(&self.progress.means).to_vec();
+        let standings = || self.progress.standings.iter();
+        let losses: Vec<f32> = standings().flat_map(|standing| standing.losses.iter().copied()).collect();
+        content.put_f32("run.losses", &[losses.len()], losses);
+        let means: Vec<f64> = standings().flat_map(|standing| standing.means.iter().copied()).collect();
+        let means: Vec<u32> = bytemuck::cast_slice(&means).to_vec();
         if !means.is_empty() {
             content.tensors.insert("run.means".into(), Array { shape: vec![means.len()], data: Data::U32(means) });
         }
-        let control = Array { shape: vec![4], data: Data::U32(self.control.clone()) };
+        let control = Array { shape: vec![self.control.len()], data: Data::U32(self.control.clone()) };
         content.tensors.insert("run.control".into(), control);
         tensors::write(&content)
     }
@@ -101,29 +104,34 @@ impl Checkpoint {
         let words = words.map_err(|error| err(&format!("its checkpoint header is damaged: {error}")))?;
         words.settings.check().map_err(|error| error.within(source))?;
         let total = model.parameters.len();
-        let length =
-            content.tensors.all().iter().find(|(name, _)| name == "run.moments").map(|(_, array)| array.data.len());
+        let members = words.settings.members;
+        if model.members() != members || words.progress.standings.len() != members {
+            return Err(err("its numbers of models contradict each other"));
+        }
+        let length = content.shape("run.moments").map(|shape| shape.iter().product());
         let is_of_first_version = words.settings.accumulate == 1
             && words.settings.optimizer.motion() == Motion::ByValue
             && length == Some(2 * total);
         let mut take =
             |name: &str, count: usize| content.take_f32(name, &[count]).map_err(|error| error.within(source));
         let parameters = take("run.parameters", total)?;
-        let moment_words = words.settings.moment_words(&Layout::of(&model.spec));
+        let moment_words = members * words.settings.moment_words(&Layout::of(&model.spec));
         // Files of the first version have no state of limits.
         let count = if is_of_first_version { 2 * total } else { moment_words };
         let mut moments = take("run.moments", count)?;
         moments.resize(moment_words, 0.0);
-        let sums = if words.settings.accumulate > 1 { take("run.sums", fold::words_of(total))? } else { Vec::new() };
+        let sums = if words.settings.accumulate > 1 { take("run.sums", members * fold::words_of(total / members))? } else { Vec::new() };
         let best = take("run.best", total)?;
         let Words { settings, mut progress, fingerprint, held, origin, has_own_loss, source: name, blocks: names } =
             words;
-        progress.losses = take("run.losses", progress.cursor)?;
+        let losses = take("run.losses", members.saturating_mul(progress.cursor))?;
+        for (standing, losses) in progress.standings.iter_mut().zip(losses.chunks_exact(progress.cursor.max(1))) {
+            standing.losses = losses.to_vec();
+        }
         let mut blocks = Vec::new();
         for (at, block) in names.into_iter().enumerate() {
             let place = format!("run.source.{at}");
-            let length =
-                content.tensors.all().iter().find(|(name, _)| *name == place).map(|(_, array)| array.data.len());
+            let length = content.shape(&place).map(|shape| shape.iter().product());
             let values =
                 content.take_f32(&place, &[length.unwrap_or_default()]).map_err(|error| error.within(source))?;
             blocks.push(StateBlock { name: block, values });
@@ -133,12 +141,14 @@ impl Checkpoint {
             return Err(err("its step counters are missing"));
         };
         if let Some(Array { data: Data::U32(means), .. }) = content.tensors.remove("run.means") {
-            if !means.len().is_multiple_of(2) {
+            if means.is_empty() || !means.len().is_multiple_of(2 * members) {
                 return Err(err("its means of rows are damaged"));
             }
-            progress.means = bytemuck::pod_collect_to_vec(&means);
+            for (standing, means) in progress.standings.iter_mut().zip(means.chunks_exact(means.len() / members)) {
+                standing.means = bytemuck::pod_collect_to_vec(means);
+            }
         }
-        if control.len() != 4 {
+        if control.len() != 4 * members {
             return Err(err("its step counters are damaged"));
         }
         let (spec, origin) = (model.spec, origin.map(|origin| origin.to_json()));

@@ -49,6 +49,8 @@ pub struct TrainerConfig {
     pub min_delta: f64,
     /// Seed of weights, order and dropout.
     pub seed: u64,
+    /// Models that are trained at once, each from the next seed; the mean of their predictions is that of the model. At least 1.
+    pub members: usize,
     /// How a step is run; `None` lets the trainer choose.
     pub step: Option<StepKind>,
     /// Weight of each class; empty = all 1.
@@ -69,7 +71,7 @@ pub struct TrainerConfig {
 
 record! {
     TrainerConfig {
-        loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, step, class_weights, coverage,
+        loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, members = 1, step, class_weights, coverage,
         curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing, recompute_layers = Vec::new(), precision = None, measures_gap = false, blends = false,
     }
 }
@@ -125,6 +127,7 @@ impl Default for TrainerConfig {
             patience: 15,
             min_delta: 1e-6,
             seed: 0,
+            members: 1,
             step: None,
             class_weights: Vec::new(),
             coverage: None,
@@ -147,6 +150,11 @@ impl TrainerConfig {
             || matches!(self.loss, Loss::Pairs(_))
             || self.gradients.sharpness.is_some();
         !shares
+    }
+
+    /// The seed of one of its models.
+    pub(crate) fn seed_of(&self, member: usize) -> u64 {
+        self.seed.wrapping_add(member as u64)
     }
 
     /// The update rule, without limits.
@@ -178,6 +186,7 @@ impl TrainerConfig {
             (self.epochs == 0, "epochs is 0; training needs at least 1".to_owned()),
             (self.batch == 0, "batch is 0; a step needs at least 1 row".to_owned()),
             (self.accumulate == 0, "accumulate is 0; an update needs the gradients of at least 1 step".to_owned()),
+            (self.members == 0, "members is 0; a run trains at least 1 model".to_owned()),
             (!is_rate, format!("lr is {}; a learning rate is a finite number above 0", number(self.lr))),
             (!self.min_delta.is_finite(), format!("min_delta is {}; it must be finite", number(self.min_delta))),
         ];

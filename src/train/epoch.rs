@@ -4,10 +4,11 @@ use super::config::curriculum::{bottoms, least_denominators};
 use super::criterion::Criterion;
 use super::events::{EpochReport, Event, Flow, GradientReport, Outcome, PairReport, Stop};
 use super::gap;
-use super::step::state::figure_offset;
+use super::learner::Learner;
+use super::step::state::{State, figure_offset};
 use super::step::validation::validation;
 use super::trainer::Trainer;
-use crate::device::Command;
+use crate::device::{Command, View};
 use crate::error::Result;
 use crate::kernels::optimise::{Limit, UpdateState};
 use crate::kernels::strict::Threshold;
@@ -46,15 +47,17 @@ impl Trainer {
         if stop != Stop::Requested {
             self.conclude().await?;
         }
-        let (best_epoch, epochs) = (self.progress.best_epoch, self.progress.history.len());
+        let (best_epoch, epochs) = (self.best_epochs().into_iter().max().flatten(), self.progress.history.len());
         Ok(Some(Outcome { stop, best_epoch, epochs, steps: self.steps_done() }))
     }
 
     /// Records the plan of the validation loss, as the first epoch does if it is missing; then the device's counters include its memory.
     pub fn prepare(&mut self) -> Result<()> {
         if self.validation.is_none() && matches!(self.criterion, Criterion::Loss) {
-            let evaluated = self.evaluated()?.clone();
-            self.validation = Some(validation(&self.setup(), &self.state, evaluated)?);
+            let evaluated = |learner: &'_ Learner| learner.evaluated().cloned();
+            let evaluated = self.learners.iter().map(evaluated).collect::<Result<Vec<_>>>()?;
+            let models: Vec<_> = self.states().into_iter().zip(evaluated).collect();
+            self.validation = Some(validation(&self.setup(), &models)?);
         }
         Ok(())
     }
@@ -70,25 +73,46 @@ impl Trainer {
         }
         let Some(report) = self.end_epoch().await? else { return Ok(Some(Stop::Diverged)) };
         let flow = watch(&Event::Epoch(&report));
-        if self.settings.patience > 0 && self.progress.since_best >= self.settings.patience {
-            return Ok(Some(Stop::Patience));
-        }
-        if self.progress.is_uncovered(self.settings.coverage, report.pairs) {
-            return Ok(Some(Stop::Coverage));
+        let stops: Option<Vec<Stop>> =
+            self.progress.standings.iter().map(|standing| standing.stop(&self.settings)).collect();
+        if let Some(stop) = stops.and_then(|stops| stops.into_iter().next()) {
+            return Ok(Some(stop));
         }
         Ok((flow == Flow::Stop || requested == Flow::Stop).then_some(Stop::Requested))
     }
 
-    /// Reads the losses, evaluates the epoch and keeps its weights if it is the best; `None` if the loss diverged.
+    /// Reads the losses, evaluates the epoch and keeps the weights of each model for which it is the best; `None` if a loss diverged.
     async fn end_epoch(&mut self) -> Result<Option<EpochReport>> {
         if let Some(validation) = &self.validation {
-            self.evaluated()?;
+            self.learners.iter().try_for_each(|learner| learner.evaluated().map(|_| ()))?;
             validation.run(1)?;
         }
-        let report: Vec<f32> = bytemuck::cast_vec(self.device.read(&self.state.report.view()).await?);
-        let train_loss = self.mean_loss(&report);
-        let evaluation = self.evaluate(&report).await?;
-        let gradients = self.gradient_report().await?;
+        let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&self.learners[0].state.report.buffer.view()).await?);
+        let mut reports = Vec::with_capacity(self.learners.len());
+        for at in 0..self.learners.len() {
+            if self.has_ended(at) {
+                continue;
+            }
+            let View { offset, words: count, .. } = self.learners[at].state.report;
+            let Some(report) = self.end_epoch_of(at, &words[offset..offset + count]).await? else { return Ok(None) };
+            reports.push(report);
+        }
+        let report = EpochReport::of_models(&reports);
+        self.progress.history.push(report.clone());
+        self.progress.cursor = 0;
+        Ok(Some(report))
+    }
+
+    /// Whether one of several models has ended. It takes further steps, as all do, but keeps the weights that it has, as if it were trained alone.
+    fn has_ended(&self, at: usize) -> bool {
+        self.learners.len() > 1 && self.progress.standings[at].stop(&self.settings).is_some()
+    }
+
+    /// The same of one model, whose report was read.
+    async fn end_epoch_of(&mut self, at: usize, report: &[f32]) -> Result<Option<EpochReport>> {
+        let train_loss = self.mean_loss(report);
+        let evaluation = self.evaluate(at, report).await?;
+        let gradients = self.gradient_report(&self.learners[at].state).await?;
         let is_sound = |loss: f64| loss.is_finite() && loss < DIVERGED;
         let is_loss = matches!(self.criterion, Criterion::Loss);
         // The scale of the loss may fall for some epochs before an update fits.
@@ -100,33 +124,32 @@ impl Trainer {
             return Ok(None);
         }
         let epoch = self.progress.history.len();
-        let since_best = self.progress.since_best;
-        let is_best = self.keep_if_best(epoch, evaluation.value)?;
+        let since_best = self.progress.standings[at].since_best;
+        let is_best = self.keep_if_best(at, epoch, evaluation.value)?;
+        let Evaluation { val_loss, score, pairs, .. } = evaluation;
+        let standing = &mut self.progress.standings[at];
         if gradients.is_some_and(|gradients| gradients.updates == 0) {
             // No update was made, so that nothing could improve.
-            self.progress.since_best = self.progress.since_best.min(since_best);
+            standing.since_best = standing.since_best.min(since_best);
         }
         let updates = self.steps.div_ceil(self.settings.accumulate) as u64;
-        self.progress.skipped += gradients.map_or(0, |gradients| gradients.skipped);
-        let update = ((epoch as u64 + 1) * updates).saturating_sub(self.progress.skipped + 1);
-        let at = Moment { update, updates, epochs: self.settings.epochs, drops: self.progress.drops };
-        let factor = self.settings.schedule.factor(at);
-        self.progress.notice_plateau(self.settings.schedule.shape, is_best);
-        let Evaluation { val_loss, score, pairs, .. } = evaluation;
-        self.follow_curriculum(pairs).await?;
+        standing.skipped += gradients.map_or(0, |gradients| gradients.skipped);
+        let update = ((epoch as u64 + 1) * updates).saturating_sub(standing.skipped + 1);
+        let moment = Moment { update, updates, epochs: self.settings.epochs, drops: standing.drops };
+        let factor = self.settings.schedule.factor(moment);
+        standing.notice_plateau(self.settings.schedule.shape, is_best);
+        standing.notice_coverage(self.settings.coverage, pairs);
+        self.follow_curriculum(at, pairs).await?;
         let lr = self.settings.lr * factor;
-        let report = EpochReport { epoch, train_loss, val_loss, score, lr, is_best, pairs, gradients };
-        self.progress.history.push(report.clone());
-        self.progress.cursor = 0;
-        Ok(Some(report))
+        Ok(Some(EpochReport { epoch, train_loss, val_loss, score, lr, is_best, pairs, gradients }))
     }
 
     /// The evaluation of the weights at the end of an epoch, whose report was read.
-    async fn evaluate(&self, report: &[f32]) -> Result<Evaluation> {
+    async fn evaluate(&self, at: usize, report: &[f32]) -> Result<Evaluation> {
         match &self.criterion {
             Criterion::Last => Ok(Evaluation::default()),
             Criterion::Score { x, score } => {
-                let value = Some(score(&self.predict_each(x).await?));
+                let value = Some(score(&self.outputs_of(&self.learners[at..=at], x).await?));
                 Ok(Evaluation { value, score: value, ..Evaluation::default() })
             }
             Criterion::Loss => {
@@ -139,31 +162,34 @@ impl Trainer {
         }
     }
 
-    /// Keeps the current weights if `value` improves on the best so far, and returns whether it does.
-    fn keep_if_best(&mut self, epoch: usize, value: Option<f64>) -> Result<bool> {
+    /// Keeps the current weights of a model if `value` improves on the best so far, and returns whether it does.
+    fn keep_if_best(&mut self, at: usize, epoch: usize, value: Option<f64>) -> Result<bool> {
         let min_delta = self.settings.min_delta;
-        let Some(value) = value.filter(|value| self.progress.improves(*value, min_delta)) else {
-            self.progress.since_best += 1;
+        let standing = &mut self.progress.standings[at];
+        let Some(value) = value.filter(|value| standing.improves(*value, min_delta)) else {
+            standing.since_best += 1;
             return Ok(false);
         };
-        self.device.record(Command::Copy { from: self.evaluated()?.view(), to: self.state.best.view() });
+        standing.best_loss = Some(value);
+        standing.best_epoch = Some(epoch);
+        standing.since_best = 0;
+        let learner = &self.learners[at];
+        self.device.record(Command::Copy { from: learner.evaluated()?.clone(), to: learner.state.best.clone() });
         self.device.flush()?;
-        self.progress.best_loss = Some(value);
-        self.progress.best_epoch = Some(epoch);
-        self.progress.since_best = 0;
         Ok(true)
     }
 
     /// Updates what the next epoch takes from this one: the weight of the coverage term, and the rows' weights.
-    async fn follow_curriculum(&mut self, pairs: Option<PairReport>) -> Result<()> {
+    async fn follow_curriculum(&mut self, at: usize, pairs: Option<PairReport>) -> Result<()> {
+        let standing = &mut self.progress.standings[at];
         if let Some(pairs) = pairs {
-            self.progress.held = self.settings.curriculum.held(self.progress.held, pairs.coverage);
+            standing.held = self.settings.curriculum.held(standing.held, pairs.coverage);
         }
-        let Some(mut sampler) = self.sampler.take() else { return Ok(()) };
-        let z = self.predict(&self.data.train.x).await?;
+        let Some(mut sampler) = self.learners[at].sampler.take() else { return Ok(()) };
+        let z = self.predict_by(at, &self.data.train.x).await?;
         sampler.update(&least_denominators(&z, self.data.targets), &bottoms(&self.data))?;
-        self.progress.means = sampler.means().to_vec();
-        self.sampler = Some(sampler);
+        self.progress.standings[at].means = sampler.means().to_vec();
+        self.learners[at].sampler = Some(sampler);
         Ok(())
     }
 
@@ -181,12 +207,12 @@ impl Trainer {
     }
 
     /// What the updates of the epoch remember of its gradients.
-    async fn gradient_report(&self) -> Result<Option<GradientReport>> {
+    async fn gradient_report(&self, state: &State) -> Result<Option<GradientReport>> {
         let bounds = self.settings.bounds();
         if bounds.limit == Limit::None && !bounds.skips && !self.settings.gradients.watches {
             return Ok(None);
         }
-        let [_, UpdateState { applied, skipped, limited, largest, scale, .. }] = self.remembered().await?;
+        let [_, UpdateState { applied, skipped, limited, largest, scale, .. }] = self.remembered(state).await?;
         let [updates, skipped, limited] = [applied, skipped, limited].map(|count| count as u64);
         let loss_scale = bounds.scale.map(|_| f64::from(scale));
         Ok(Some(GradientReport { updates, skipped, limited, largest_norm: f64::from(largest), loss_scale }))
@@ -216,14 +242,17 @@ impl Trainer {
 
     /// Replaces the weights by those of the best epoch. Does nothing if a score or `keep_last_epoch` has chosen none.
     pub fn restore_best(&mut self) -> Result<()> {
-        if self.progress.best_epoch.is_none() && !matches!(self.criterion, Criterion::Loss) {
-            return Ok(());
-        }
-        self.device.record(Command::Copy { from: self.state.best.view(), to: self.state.parameters.view() });
-        self.device.flush()?;
-        if self.mean.is_some() {
-            let total = self.network.layout().total;
-            self.device.write(&self.state.moments, 2 * total, &vec![0; total])?;
+        for (Learner { state, mean, .. }, standing) in self.learners.iter().zip(&self.progress.standings) {
+            if standing.best_epoch.is_none() && !matches!(self.criterion, Criterion::Loss) {
+                continue;
+            }
+            self.device.record(Command::Copy { from: state.best.clone(), to: state.parameters.clone() });
+            self.device.flush()?;
+            if mean.is_some() {
+                let total = self.network.layout().total;
+                let View { buffer, offset, .. } = &state.moments;
+                self.device.write(buffer, offset + 2 * total, &vec![0; total])?;
+            }
         }
         Ok(())
     }

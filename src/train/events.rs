@@ -45,6 +45,32 @@ pub struct EpochReport {
 
 record! { EpochReport { epoch, train_loss, val_loss, score = None, lr, is_best, pairs, gradients = None } }
 
+impl EpochReport {
+    /// The report of the models that are trained at once and have not ended: means of their losses, scores and coverages, sums of their updates, extremes of the rest. The
+    /// epoch is the best so far if it is for one of them.
+    pub(crate) fn of_models(each: &[Self]) -> Self {
+        let count = each.len() as f64;
+        let mean = |of: &dyn Fn(&Self) -> Option<f64>| {
+            each.iter().map(of).sum::<Option<f64>>().map(|sum| sum / count)
+        };
+        let pairs = each.iter().map(|one| one.pairs).reduce(|a, b| Some(a?.with(b?))).flatten();
+        let share = |pairs: PairReport| PairReport {
+            coverage: pairs.coverage / count,
+            mean_q: pairs.mean_q / count,
+            ..pairs
+        };
+        Self {
+            train_loss: mean(&|one| Some(one.train_loss)).unwrap_or(f64::NAN),
+            val_loss: mean(&|one| one.val_loss),
+            score: mean(&|one| one.score),
+            is_best: each.iter().any(|one| one.is_best),
+            pairs: pairs.map(share),
+            gradients: each.iter().map(|one| one.gradients).reduce(|a, b| Some(a?.with(b?))).flatten(),
+            ..each[0]
+        }
+    }
+}
+
 /// Norms of the gradients in an epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GradientReport {
@@ -60,6 +86,19 @@ pub struct GradientReport {
     pub loss_scale: Option<f64>,
 }
 
+impl GradientReport {
+    /// With another model's.
+    fn with(self, other: Self) -> Self {
+        Self {
+            updates: self.updates + other.updates,
+            skipped: self.skipped + other.skipped,
+            limited: self.limited + other.limited,
+            largest_norm: self.largest_norm.max(other.largest_norm),
+            loss_scale: self.loss_scale.zip(other.loss_scale).map(|(a, b)| a.min(b)),
+        }
+    }
+}
+
 record! { GradientReport { updates, skipped, limited, largest_norm, loss_scale = None } }
 
 /// Statistics of the pairs on the validation rows; on the training rows without any.
@@ -71,6 +110,17 @@ pub struct PairReport {
     pub least_q: f64,
     /// The mean |Q|.
     pub mean_q: f64,
+}
+
+impl PairReport {
+    /// With another model's: sums of shares and means.
+    fn with(self, other: Self) -> Self {
+        Self {
+            coverage: self.coverage + other.coverage,
+            least_q: self.least_q.min(other.least_q),
+            mean_q: self.mean_q + other.mean_q,
+        }
+    }
 }
 
 record! { PairReport { coverage, least_q, mean_q } }
@@ -105,7 +155,7 @@ pub enum Stop {
 pub struct Outcome {
     /// Why it ended.
     pub stop: Stop,
-    /// The epoch whose weights are kept, from 0; absent if none was chosen.
+    /// The epoch whose weights are kept, from 0; absent if none was chosen. Of several models that are trained at once, the last such epoch of one of them.
     pub best_epoch: Option<usize>,
     /// Epochs done.
     pub epochs: usize,

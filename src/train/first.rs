@@ -6,10 +6,15 @@ use crate::error::Result;
 use crate::model::Network;
 use crate::nn::{Layer, Linear, Spec};
 
-/// The initial parameters of the seed. If predictions are e^p, the last bias predicts the mean target: Adam moves a weight by at most the learning
+/// The initial parameters of the seed of each model. If predictions are e^p, the last bias predicts the mean target: Adam moves a weight by at most the learning
 /// rate per step, so that rates of hundreds would be out of reach from 0.
 pub(crate) fn first_parameters(network: &Network, settings: &TrainerConfig, data: &Data) -> Result<Vec<f32>> {
-    let mut parameters = network.initialise(settings.seed)?;
+    let each = (0..settings.members).map(|member| of_seed(settings.seed_of(member), network, settings, data));
+    Ok(each.collect::<Result<Vec<_>>>()?.concat())
+}
+
+fn of_seed(seed: u64, network: &Network, settings: &TrainerConfig, data: &Data) -> Result<Vec<f32>> {
+    let mut parameters = network.initialise(seed)?;
     let link = settings.loss.link();
     let starts_at_mean = link.starts_at_mean && !network.has_own_loss();
     let last = network.spec().and_then(|spec: &Spec| spec.layers.last());

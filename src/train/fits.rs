@@ -58,6 +58,7 @@ fn check_network(network: &Network, settings: &TrainerConfig) -> Result<()> {
             ("a curriculum", settings.curriculum != Curriculum::default()),
             ("gradient policies", settings.policies != Registry::default()),
             ("class weights", !settings.class_weights.is_empty()),
+            ("members", settings.members > 1),
         ];
         if let Some((what, _)) = refused.iter().find(|(_, is_set)| *is_set) {
             return Err(Error::new(format!(

@@ -47,7 +47,7 @@ impl Trainer {
         let rows = self.settings.batch.min(self.data.train.rows(self.data.targets));
         if self.plans.kind == StepKind::Fused && self.device.known_geometry(rows).is_none() {
             choose(&self.device, rows).await?;
-            self.plans = Plans::new(&self.setup(), &self.state)?;
+            self.plans = Plans::new(&self.setup(), &self.states())?;
         }
         Ok(())
     }

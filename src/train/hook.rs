@@ -63,9 +63,13 @@ impl Trainer {
         if self.settings.precision.is_some() {
             return Err(Error::usage("hook_with: got precision, whose gradients are scaled: expected none"));
         }
+        if self.learners.len() > 1 {
+            let got = self.learners.len();
+            return Err(Error::usage(format!("hook_with: got members {got}, expected 1, whose gradients a hook sees")));
+        }
         let words = self.network.layout().total + TAIL;
-        self.state.gathered = Some(self.device.upload(&vec![0; words])?);
-        self.plans = Plans::new(&self.setup(), &self.state)?;
+        self.learners[0].state.gathered = Some(self.device.upload(&vec![0; words])?);
+        self.plans = Plans::new(&self.setup(), &self.states())?;
         self.hook = Some(Box::new(hook));
         // In the middle of an epoch its loss may not be that of the first.
         if self.progress.cursor > 0 { self.begin_epoch() } else { Ok(()) }
@@ -73,7 +77,7 @@ impl Trainer {
 
     /// Runs so many steps of the plan, with the hook if there is one.
     pub(super) async fn run_steps(&mut self, count: usize) -> Result<()> {
-        let (Some(hook), Some(gathered)) = (&mut self.hook, &self.state.gathered) else {
+        let (Some(hook), Some(gathered)) = (&mut self.hook, &self.learners[0].state.gathered) else {
             return self.plans.step.run(count);
         };
         let update = self.plans.update.as_ref().ok_or_else(|| Error::internal("a hook without an update"))?;

@@ -11,8 +11,8 @@ use crate::train::data::Data;
 const BYTES_EACH: f64 = 128.0;
 
 /// Errors if the parameters of a model need more memory than there is.
-pub(crate) fn check(layout: &Layout) -> Result<()> {
-    check_within(layout, memory_bytes() as f64)
+pub(crate) fn check(layout: &Layout, members: usize) -> Result<()> {
+    check_within(layout, memory_bytes() as f64 / members.max(1) as f64)
 }
 
 /// Errors if the training and the validation rows do not fit in memory once more, where a device computes in that of the host.

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::flow::TensorGradient;
 use crate::autograd::Var;
-use crate::device::Device;
+use crate::device::{Device, View};
 use crate::error::Result;
 use crate::model::Network;
 use crate::nn::{Layout, layer_outputs};
@@ -72,12 +72,11 @@ impl NotFinite {
     pub(crate) async fn in_values(
         device: &Device,
         network: &Network,
-        parameters: &[f32],
+        parameters: &View,
         x: &[f32],
     ) -> Result<Option<Self>> {
         let Some(spec) = network.spec() else { return Ok(None) };
-        let flat = device.upload(bytemuck::cast_slice(parameters))?;
-        let leaves: Vec<Var> = network.layout().leaves(device, &flat).iter().map(Var::detach).collect();
+        let leaves: Vec<Var> = network.layout().leaves(device, parameters).iter().map(Var::detach).collect();
         let mut counts = vec![[0_usize; 2]; spec.layers.len()];
         for part in x.chunks(ROWS * spec.inputs) {
             let x = Tensor::from_f32(device, [part.len() / spec.inputs, spec.inputs], part)?;

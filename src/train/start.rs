@@ -8,14 +8,15 @@ use super::data::Data;
 use super::first::first_parameters;
 use super::fits;
 use super::groups::Groups;
+use super::learner::Learner;
 use super::memory;
-use super::progress::Progress;
+use super::progress::{Progress, Standing};
 use super::step::Plans;
 use super::step::mean::Mean;
 use super::step::setup::Setup;
 use super::step::state::State;
 use super::trainer::Trainer;
-use crate::device::{Buffer, Device};
+use crate::device::{Device, View};
 use crate::error::{Error, Result};
 use crate::math;
 use crate::model::{GradientSource, Network, SourceState, StateBlock};
@@ -28,12 +29,12 @@ impl Trainer {
     /// (`Parameters::get`), if a closure loss has another shape than [1] or [rows, columns], or if the loss does not depend on every parameter.
     pub fn new(device: &Device, model: impl Into<Network>, settings: TrainerConfig, data: Data) -> Result<Self> {
         let network = model.into();
-        memory::check(network.layout())?;
+        memory::check(network.layout(), settings.members)?;
         let parameters = first_parameters(&network, &settings, &data)?;
         Self::with_parameters(device, network, settings, data, &parameters)
     }
 
-    /// The same with given flat parameters, in the order of the layout.
+    /// The same with given flat parameters, in the order of the layout, of one model after another.
     pub fn with_parameters(
         device: &Device,
         model: impl Into<Network>,
@@ -70,28 +71,31 @@ impl Trainer {
             data: &data,
             groups: &groups,
             steps,
+            seed: settings.seed,
             has_hook: false,
         };
-        let state = State::new(&setup, parameters)?;
-        let plans = Plans::new(&setup, &state)?;
-        let mean = settings.rule().has_mean().then(|| Mean::new(&setup, &state)).transpose()?;
-        let seed = settings.seed;
+        let states = State::of_each(&setup, parameters)?;
+        let plans = Plans::new(&setup, &states.iter().collect::<Vec<_>>())?;
+        let learner = |state: State| {
+            let mean = settings.rule().has_mean().then(|| Mean::new(&setup, &state)).transpose()?;
+            Ok(Learner { state, mean, sampler: settings.curriculum.sampler(&data, &[]) })
+        };
+        let learners = states.into_iter().map(learner).collect::<Result<Vec<_>>>()?;
+        let standings = vec![Standing::default(); learners.len()];
         Ok(Self {
             device: device.clone(),
-            shuffle: Box::new(move |epoch| math::permutation(rows, seed, epoch)),
-            sampler: settings.curriculum.sampler(&data, &[]),
+            shuffle: Box::new(move |epoch, seed| math::permutation(rows, seed, epoch)),
             network,
             settings,
             data,
             groups,
-            state,
+            learners,
             plans,
-            mean,
             validation: None,
             criterion: Criterion::Loss,
             steps,
             window: 16,
-            progress: Progress::default(),
+            progress: Progress { standings, ..Progress::default() },
             hook: None,
         })
     }
@@ -155,31 +159,48 @@ impl Trainer {
         fits::check(&network, &settings, &data)?;
         let mut trainer = Self::build(device, network, settings, data, &parameters)?;
         let cursor = progress.cursor;
-        if cursor >= trainer.steps || progress.losses.len() != cursor || control[1] as usize != cursor {
+        let has_all = |standing: &Standing| standing.losses.len() == cursor;
+        let are_at = |control: &[u32]| control[1] as usize == cursor;
+        let is_consistent = cursor < trainer.steps
+            && progress.standings.len() == trainer.learners.len()
+            && progress.standings.iter().all(has_all)
+            && control.chunks_exact(4).all(are_at);
+        if !is_consistent {
             return Err(Error::new("resume: the checkpoint's step counters contradict each other"));
         }
-        let state = &trainer.state;
-        device.write(&state.moments, 0, bytemuck::cast_slice(&moments))?;
-        if let Some(held) = state.sums.as_ref().filter(|_| !sums.is_empty()) {
-            device.write(held, 0, bytemuck::cast_slice(&sums))?;
+        let write = |of: fn(&State) -> &View, words: &[u32]| {
+            let count = trainer.learners.len();
+            let parts = words.chunks_exact((words.len() / count).max(1));
+            trainer.learners.iter().zip(parts).try_for_each(|(Learner { state, .. }, part)| {
+                let View { buffer, offset, .. } = of(state);
+                device.write(buffer, *offset, part)
+            })
+        };
+        write(|state| &state.moments, bytemuck::cast_slice(&moments))?;
+        write(|state| &state.control, &control)?;
+        write(|state| &state.best, bytemuck::cast_slice(&best))?;
+        if trainer.learners[0].state.sums.is_some() && !sums.is_empty() {
+            write(|state| state.sums.as_ref().expect("all have sums"), bytemuck::cast_slice(&sums))?;
         }
+        for (Learner { state, .. }, standing) in trainer.learners.iter().zip(&progress.standings) {
+            device.write(&state.report.buffer, state.report.offset, bytemuck::cast_slice(&standing.losses))?;
+        }
+        let state = &trainer.learners[0].state;
         let blocks = source.map(|source| source.blocks).unwrap_or_default();
         let has_all = blocks.len() == state.source.len();
-        let fits = |(block, buffer): (&StateBlock, &Buffer)| block.values.len() == buffer.words();
+        let fits = |(block, view): (&StateBlock, &View)| block.values.len() == view.words;
         if !has_all || !blocks.iter().zip(&state.source).all(fits) {
             return Err(Error::new("resume: the state of the source of gradients is not that of the checkpoint"));
         }
-        for (block, buffer) in blocks.iter().zip(&state.source) {
-            device.write(buffer, 0, bytemuck::cast_slice(&block.values))?;
+        for (block, view) in blocks.iter().zip(&state.source) {
+            device.write(&view.buffer, view.offset, bytemuck::cast_slice(&block.values))?;
         }
-        device.write(&state.control, 0, &control)?;
-        device.write(&state.best, 0, bytemuck::cast_slice(&best))?;
-        device.write(&state.report, 0, bytemuck::cast_slice(&progress.losses))?;
-        let means = &progress.means;
-        if !means.is_empty() && means.len() != trainer.data.train.rows(trainer.data.targets) {
-            return Err(Error::new("resume: the checkpoint has not as many means as there are rows"));
+        for (learner, Standing { means, .. }) in trainer.learners.iter_mut().zip(&progress.standings) {
+            if !means.is_empty() && means.len() != trainer.data.train.rows(trainer.data.targets) {
+                return Err(Error::new("resume: the checkpoint has not as many means as there are rows"));
+            }
+            learner.sampler = trainer.settings.curriculum.sampler(&trainer.data, means);
         }
-        trainer.sampler = trainer.settings.curriculum.sampler(&trainer.data, means);
         trainer.progress = progress;
         if trainer.progress.cursor > 0 {
             trainer.begin_epoch()?;
@@ -189,7 +210,7 @@ impl Trainer {
 
     /// Replaces the order of the training rows: `shuffle(epoch)`, called once per epoch, returns their numbers. Other numbers are an error of the epoch.
     pub fn shuffle_with(&mut self, shuffle: impl Fn(usize) -> Vec<u32> + 'static) {
-        self.shuffle = Box::new(shuffle);
+        self.shuffle = Box::new(move |epoch, _| shuffle(epoch));
     }
 
     /// Chooses the best epoch by a score instead of the validation loss: after each epoch the model predicts `x` [rows, inputs], and the
@@ -234,12 +255,13 @@ impl Trainer {
             ));
         }
         self.settings.optimizer.check_stored().map_err(|error| error.within("checkpoint"))?;
-        let read = async |buffer: &Buffer| self.device.read(&buffer.view()).await;
         let mut progress = self.progress.clone();
-        progress.losses = self.losses(0, progress.cursor).await?;
-        let sums = match self.state.sums.as_ref().filter(|_| self.settings.accumulate > 1) {
-            Some(sums) => bytemuck::cast_vec(read(sums).await?),
-            None => Vec::new(),
+        let losses = self.losses(0, progress.cursor).await?;
+        progress.standings.iter_mut().zip(losses).for_each(|(standing, losses)| standing.losses = losses);
+        let sums = if self.settings.accumulate > 1 && self.learners[0].state.sums.is_some() {
+            self.read_each(|learner| Ok(learner.state.sums.as_ref().expect("all have sums"))).await?
+        } else {
+            Vec::new()
         };
         Ok(Checkpoint {
             spec,
@@ -251,11 +273,11 @@ impl Trainer {
                 None => None,
             },
             settings: self.settings.clone(),
-            parameters: bytemuck::cast_vec(read(&self.state.parameters).await?),
-            moments: bytemuck::cast_vec(read(&self.state.moments).await?),
-            sums,
-            control: read(&self.state.control).await?,
-            best: bytemuck::cast_vec(read(&self.state.best).await?),
+            parameters: bytemuck::cast_vec(self.read_each(|learner| Ok(&learner.state.parameters)).await?),
+            moments: bytemuck::cast_vec(self.read_each(|learner| Ok(&learner.state.moments)).await?),
+            sums: bytemuck::cast_vec(sums),
+            control: self.read_each(|learner| Ok(&learner.state.control)).await?,
+            best: bytemuck::cast_vec(self.read_each(|learner| Ok(&learner.state.best)).await?),
             progress,
             fingerprint: self.data.fingerprint(),
             held: self.data.held_fingerprints().map(|(_, hash)| hash).to_vec(),

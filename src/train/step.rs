@@ -33,13 +33,21 @@ pub(crate) struct Plans {
     pub gradient_words: usize,
     /// Number of outputs of the model.
     pub outputs: usize,
-    /// The loss that the step minimises, unless the network has its own.
-    loss: Loss,
+    /// The loss of each model that the step minimises, unless the network has its own.
+    losses: Vec<Loss>,
     train: Rows,
 }
 
+/// What one of the models of a run is recorded from.
+pub(crate) struct Member<'m> {
+    pub setup: Setup<'m>,
+    pub state: &'m State,
+    pub loss: Loss,
+}
+
 impl Plans {
-    pub(crate) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
+    /// The step of models with these states.
+    pub(crate) fn new(setup: &Setup<'_>, states: &[&State]) -> Result<Self> {
         let settings = setup.settings;
         let mlp = fused::model(setup)?;
         let kind = match (settings.step, &mlp) {
@@ -52,18 +60,18 @@ impl Plans {
             (None, _) => StepKind::Recorded,
         };
         let train = Rows::upload(setup, &setup.data.train)?;
-        let loss = settings.curriculum.loss(&settings.loss, 0, None);
-        let Halves { step, update, outputs } = step(setup, state, kind, &train, &loss)?;
+        let losses = vec![settings.curriculum.loss(&settings.loss, 0, None); states.len()];
+        let Halves { step, update, outputs } = step(setup, states, kind, &train, &losses)?;
         let mlp = mlp.filter(|_| kind == StepKind::Fused);
         let gradient_words = mlp.map_or(0, |mlp| fused::gradient_words(setup, &mlp));
-        Ok(Self { kind, step, update, gradient_words, outputs, loss, train })
+        Ok(Self { kind, step, update, gradient_words, outputs, losses, train })
     }
 
-    /// Minimises another loss from here on.
-    pub(crate) fn turn_to(&mut self, loss: Loss, setup: &Setup<'_>, state: &State) -> Result<()> {
-        if loss != self.loss {
-            let Halves { step, update, .. } = step(setup, state, self.kind, &self.train, &loss)?;
-            (self.step, self.update, self.loss) = (step, update, loss);
+    /// Minimises other losses from here on.
+    pub(crate) fn turn_to(&mut self, losses: Vec<Loss>, setup: &Setup<'_>, states: &[&State]) -> Result<()> {
+        if losses != self.losses {
+            let Halves { step, update, .. } = step(setup, states, self.kind, &self.train, &losses)?;
+            (self.step, self.update, self.losses) = (step, update, losses);
         }
         Ok(())
     }
@@ -76,9 +84,12 @@ pub(crate) struct Halves {
     pub outputs: usize,
 }
 
-fn step(setup: &Setup<'_>, state: &State, kind: StepKind, rows: &Rows, loss: &Loss) -> Result<Halves> {
+fn step(setup: &Setup<'_>, states: &[&State], kind: StepKind, rows: &Rows, losses: &[Loss]) -> Result<Halves> {
+    let members = states.iter().zip(losses).enumerate();
+    let members: Vec<Member<'_>> =
+        members.map(|(at, (state, loss))| Member { setup: setup.of_member(at), state, loss: loss.clone() }).collect();
     match (fused::model(setup)?, kind) {
-        (Some(mlp), StepKind::Fused) => fused::step(setup, state, &mlp, rows, loss),
-        _ => recorded::step(setup, state, rows, loss),
+        (Some(mlp), StepKind::Fused) => fused::step(&members, &mlp, rows),
+        _ => recorded::step(&members, rows),
     }
 }

@@ -7,14 +7,13 @@ use super::events::EpochReport;
 use super::flow::TensorGradient;
 use super::groups::Groups;
 use super::hook::GradientHook;
+use super::learner::Learner;
 use super::not_finite::NotFinite;
 use super::progress::Progress;
-use super::sampling::AdaptiveSampler;
 use super::step::Plans;
-use super::step::mean::Mean;
 use super::step::setup::Setup;
 use super::step::state::State;
-use crate::device::{Buffer, Device, Plan, Summary, View};
+use crate::device::{Device, Plan, Summary, View};
 use crate::error::{Error, Result};
 use crate::judge::Metrics;
 use crate::kernels::optimise::{STATE, UpdateState};
@@ -31,10 +30,8 @@ pub struct Trainer {
     pub(crate) settings: TrainerConfig,
     pub(crate) data: Data,
     pub(crate) groups: Groups,
-    pub(crate) state: State,
+    pub(crate) learners: Vec<Learner>,
     pub(crate) plans: Plans,
-    /// The mean of the weights that is evaluated instead of them, if one is kept.
-    pub(crate) mean: Option<Mean>,
     /// Evaluates an epoch; made before the first one, and only if the criterion needs it.
     pub(crate) validation: Option<Plan>,
     pub(crate) criterion: Criterion,
@@ -42,10 +39,13 @@ pub struct Trainer {
     /// Steps handed to the device at a time.
     pub(crate) window: usize,
     pub(crate) progress: Progress,
-    pub(crate) shuffle: Box<dyn Fn(usize) -> Vec<u32>>,
-    pub(crate) sampler: Option<AdaptiveSampler>,
+    /// The order of the rows in an epoch, for a seed.
+    pub(crate) shuffle: Box<Shuffle>,
     pub(crate) hook: Option<Box<dyn GradientHook>>,
 }
+
+/// The order of the rows from an epoch and a seed.
+pub(crate) type Shuffle = dyn Fn(usize, u64) -> Vec<u32>;
 
 impl Trainer {
     /// The device it trains on.
@@ -108,40 +108,62 @@ impl Trainer {
         &self.progress.history
     }
 
-    /// The current flat parameters, in the order of the layout; their mean if one is kept.
+    /// The current flat parameters, in the order of the layout, of one model after another; their mean over steps if one is kept.
     pub async fn parameters(&self) -> Result<Vec<f32>> {
-        Ok(bytemuck::cast_vec(self.device.read(&self.evaluated()?.view()).await?))
+        Ok(bytemuck::cast_vec(self.read_each(Learner::evaluated).await?))
     }
 
-    /// The weights that are evaluated: the current ones, or their mean if one is kept.
-    pub(crate) fn evaluated(&self) -> Result<&Buffer> {
-        let Some(mean) = &self.mean else { return Ok(&self.state.parameters) };
-        mean.compute()?;
-        Ok(&mean.parameters)
+    /// The words of each model, one after another.
+    pub(crate) async fn read_each<'t>(&'t self, of: impl Fn(&'t Learner) -> Result<&'t View>) -> Result<Vec<u32>> {
+        let mut words = Vec::new();
+        for learner in &self.learners {
+            words.extend(self.device.read(of(learner)?).await?);
+        }
+        Ok(words)
+    }
+
+    pub(crate) fn states(&self) -> Vec<&State> {
+        self.learners.iter().map(|learner| &learner.state).collect()
+    }
+
+    /// The epoch whose weights each model keeps, from 0; absent before one is chosen.
+    pub fn best_epochs(&self) -> Vec<Option<usize>> {
+        self.progress.standings.iter().map(|standing| standing.best_epoch).collect()
     }
 
     /// What the source of gradients keeps; nothing without one.
     pub async fn source_blocks(&self) -> Result<Vec<StateBlock>> {
         let first = self.network.source().map(GradientSource::state).unwrap_or_default();
         let mut blocks = Vec::with_capacity(first.len());
-        for (StateBlock { name, .. }, buffer) in first.into_iter().zip(&self.state.source) {
-            blocks.push(StateBlock { name, values: bytemuck::cast_vec(self.device.read(&buffer.view()).await?) });
+        for (StateBlock { name, .. }, block) in first.into_iter().zip(&self.learners[0].state.source) {
+            blocks.push(StateBlock { name, values: bytemuck::cast_vec(self.device.read(block).await?) });
         }
         Ok(blocks)
     }
 
-    fn predictor(&self) -> Result<Predictor> {
-        Ok(Predictor::over(&self.device, self.network.clone(), self.evaluated()?.clone()))
+    fn predictor(&self, learners: &[Learner]) -> Result<Predictor> {
+        let parameters = learners.iter().map(|learner| learner.evaluated().cloned()).collect::<Result<_>>()?;
+        Ok(Predictor::over(&self.device, self.network.clone(), parameters, &self.settings.loss))
     }
 
-    /// The model's output [rows, columns] with its current weights for encoded inputs [rows, inputs]. Errors for a model with several outputs.
+    /// The model's output [rows, columns] with its current weights for encoded inputs [rows, inputs]; of several models, the outputs whose predictions
+    /// are the mean of theirs. Errors for a model with several outputs.
     pub async fn predict(&self, x: &[f32]) -> Result<Vec<f32>> {
-        self.predictor()?.run(x).await
+        self.predictor(&self.learners)?.run(x).await
+    }
+
+    /// The same of one of several models.
+    pub(crate) async fn predict_by(&self, learner: usize, x: &[f32]) -> Result<Vec<f32>> {
+        self.predictor(&self.learners[learner..=learner])?.run(x).await
     }
 
     /// Every output of the model on its own, each [rows, columns], for encoded inputs [rows, inputs].
     pub async fn predict_each(&self, x: &[f32]) -> Result<Vec<Vec<f32>>> {
-        let mut outputs = self.predictor()?.run_each(x).await?;
+        self.outputs_of(&self.learners, x).await
+    }
+
+    pub(crate) async fn outputs_of(&self, learners: &[Learner], x: &[f32]) -> Result<Vec<Vec<f32>>> {
+        let mut outputs = self.predictor(learners)?.run_each(x).await?;
         // Without rows nothing is predicted.
         outputs.resize(outputs.len().max(self.plans.outputs), Vec::new());
         Ok(outputs)
@@ -157,68 +179,82 @@ impl Trainer {
         Ok((measure(&validation, &self.data.validation.y), measure(&test, &self.data.test.y)))
     }
 
-    /// The losses of this epoch's steps so far; waits for them.
+    /// The losses of this epoch's steps so far, of one model after another; waits for them.
     pub async fn batch_losses(&self) -> Result<Vec<f32>> {
-        self.losses(0, self.steps).await
+        Ok(self.losses(0, self.steps).await?.concat())
     }
 
-    pub(crate) async fn losses(&self, first: usize, count: usize) -> Result<Vec<f32>> {
-        let view = View { buffer: self.state.report.clone(), offset: first, words: count };
-        Ok(bytemuck::cast_vec(self.device.read(&view).await?))
+    /// Losses of each model.
+    pub(crate) async fn losses(&self, first: usize, count: usize) -> Result<Vec<Vec<f32>>> {
+        let mut losses = Vec::with_capacity(self.learners.len());
+        for Learner { state, .. } in &self.learners {
+            losses.push(bytemuck::cast_vec(self.device.read(&state.report.part(first, count)).await?));
+        }
+        Ok(losses)
     }
 
-    /// What updates remembered before the last step, and after it.
-    pub(crate) async fn remembered(&self) -> Result<[UpdateState; 2]> {
+    /// What updates remembered before the last step of a model, and after it.
+    pub(crate) async fn remembered(&self, state: &State) -> Result<[UpdateState; 2]> {
         let offset = self.settings.update_state_at(self.network.layout());
-        let view = View { buffer: self.state.moments.clone(), offset, words: 2 * STATE };
-        let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&view).await?);
+        let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&state.moments.part(offset, 2 * STATE)).await?);
         // Steps write the two copies by turns; the first word of control counts the steps, also those of `advance`.
-        let control = self.device.read(&self.state.control.view()).await?;
+        let control = self.device.read(&state.control).await?;
         let before = control[0] as usize % 2;
         Ok([before, 1 - before].map(|copy| UpdateState::read(&words[STATE * copy..])))
     }
 
-    /// The gradient of each parameter at the last update, in the order of the layout, without the scale of the loss.
+    /// The gradient of each parameter at the last update, in the order of the layout, without the scale of the loss; of several models, of the first.
     ///
     /// Errors unless gradients are limited, may be left out, or are watched
     /// ([`GradientConfig::watches`](super::GradientConfig)): otherwise their norms are not computed.
     pub async fn gradient_flow(&self) -> Result<Vec<TensorGradient>> {
-        let Some(sums) = &self.state.sums else {
+        self.gradient_flow_of(&self.learners[0].state).await
+    }
+
+    async fn gradient_flow_of(&self, state: &State) -> Result<Vec<TensorGradient>> {
+        let Some(sums) = &state.sums else {
             return Err(Error::usage(
                 "gradient_flow: norms are not computed: expected a configuration that watches gradients",
             ));
         };
-        let words: Vec<f32> = bytemuck::cast_vec(self.device.read(&sums.view()).await?);
+        let words: Vec<f32> = bytemuck::cast_vec(self.device.read(sums).await?);
         let layout = self.network.layout();
         let weight = words[layout.total + 2];
         if weight == 0.0 {
             return Err(Error::usage("gradient_flow: no step was made yet: expected at least one"));
         }
         // Gradients of a loss that is scaled are as much larger.
-        let [before, _] = self.remembered().await?;
+        let [before, _] = self.remembered(state).await?;
         let share = f64::from(before.unscaled(weight.recip(), self.settings.bounds().scale));
         Ok(TensorGradient::of_sums(layout, &self.groups.frozen, &words, share))
     }
 
-    /// The first place with numbers that are not finite, for the weights that are evaluated (their mean if one is kept): parameters, values of training
+    /// The first place with numbers that are not finite, for the weights that are evaluated (their mean if one is kept), of each model in turn: parameters, values of training
     /// rows after a layer (of a `Spec`), or gradients of the last update, where they are watched. With
     /// [`GradientConfig::skips_overflow`](super::GradientConfig) the weights stay as they were before such an update, so that its cause is found.
     pub async fn first_not_finite(&self) -> Result<Option<NotFinite>> {
-        let (layout, parameters) = (self.network.layout(), self.parameters().await?);
-        if let Some(found) = NotFinite::in_parameters(layout, &parameters) {
-            return Ok(Some(found));
+        let layout = self.network.layout();
+        for learner in &self.learners {
+            let flat = learner.evaluated()?;
+            let parameters: Vec<f32> = bytemuck::cast_vec(self.device.read(flat).await?);
+            let mut found = NotFinite::in_parameters(layout, &parameters);
+            if found.is_none() {
+                found = NotFinite::in_values(&self.device, &self.network, flat, &self.data.train.x).await?;
+            }
+            if found.is_none() && learner.state.sums.is_some() && self.steps_done() > 0 {
+                found = NotFinite::in_gradients(layout, &self.gradient_flow_of(&learner.state).await?);
+            }
+            if found.is_some() {
+                return Ok(found);
+            }
         }
-        let found = NotFinite::in_values(&self.device, &self.network, &parameters, &self.data.train.x).await?;
-        if found.is_some() || self.state.sums.is_none() || self.steps_done() == 0 {
-            return Ok(found);
-        }
-        Ok(NotFinite::in_gradients(layout, &self.gradient_flow().await?))
+        Ok(None)
     }
 
     /// What its plans are made from.
     pub(crate) fn setup(&self) -> Setup<'_> {
         let Self { device, network, settings, data, groups, steps, .. } = self;
-        let has_hook = self.state.gathered.is_some();
-        Setup { device, network, settings, data, groups, steps: *steps, has_hook }
+        let has_hook = self.learners[0].state.gathered.is_some();
+        Setup { device, network, settings, data, groups, steps: *steps, seed: settings.seed, has_hook }
     }
 }

@@ -1,8 +1,11 @@
 //! The steps of an epoch, in windows of bounded time, or a number of steps for measurements.
 
 use super::events::{Event, Flow, Stop};
+use super::learner::Learner;
+use super::progress::Standing;
 use super::step::order::epoch_words;
 use super::step::setup::Setup;
+use super::step::state::State;
 use super::trainer::Trainer;
 use crate::device::Timings;
 use crate::error::{Error, Result};
@@ -17,17 +20,23 @@ impl Trainer {
     /// Uploads the table and the order of an epoch; a curriculum may change the loss first.
     pub(crate) fn begin_epoch(&mut self) -> Result<()> {
         let epoch = self.progress.history.len();
-        let loss = self.settings.curriculum.loss(&self.settings.loss, epoch, self.progress.held);
-        let Self { device, network, settings, data, groups, steps, .. } = self;
-        let has_hook = self.state.gathered.is_some();
-        let setup = Setup { device, network, settings, data, groups, steps: *steps, has_hook };
-        self.plans.turn_to(loss, &setup, &self.state)?;
-        let order = match &self.sampler {
-            Some(sampler) => sampler.draw(self.settings.seed, epoch),
-            None => order_of_rows((self.shuffle)(epoch), data.train.rows(data.targets))?,
-        };
-        let words = epoch_words(&self.settings, &self.groups, self.steps, &self.progress, &order);
-        self.device.write(&self.state.order, 0, &words)
+        let loss_of = |standing: &Standing| self.settings.curriculum.loss(&self.settings.loss, epoch, standing.held);
+        let losses = self.progress.standings.iter().map(loss_of).collect();
+        let Self { device, network, settings, data, groups, steps, learners, .. } = self;
+        let has_hook = learners[0].state.gathered.is_some();
+        let setup = Setup { device, network, settings, data, groups, steps: *steps, seed: settings.seed, has_hook };
+        let states: Vec<&State> = learners.iter().map(|learner| &learner.state).collect();
+        self.plans.turn_to(losses, &setup, &states)?;
+        for (at, (Learner { state, sampler, .. }, standing)) in learners.iter().zip(&self.progress.standings).enumerate() {
+            let seed = settings.seed_of(at);
+            let order = match sampler {
+                Some(sampler) => sampler.draw(seed, epoch),
+                None => order_of_rows((self.shuffle)(epoch, seed), data.train.rows(data.targets))?,
+            };
+            let words = epoch_words(settings, groups, *steps, epoch, standing, &order);
+            device.write(&state.order.buffer, state.order.offset, &words)?;
+        }
+        Ok(())
     }
 
     /// Runs the rest of the epoch in windows; `Some` if the run ends on the way.
@@ -47,10 +56,10 @@ impl Trainer {
             self.progress.cursor += count;
             unread += count;
             if unread >= STEPS_PER_LOOK && self.progress.cursor < self.steps {
-                let losses = self.losses(self.progress.cursor - unread, unread).await?;
-                let finite = losses.iter().filter(|loss| loss.is_finite()).count();
+                let finite = |losses: &Vec<f32>| losses.iter().filter(|loss| loss.is_finite()).count();
                 // A step whose update is left out has no loss.
-                if finite < if self.settings.bounds().skips { 1 } else { losses.len() } {
+                let least = if self.settings.bounds().skips { 1 } else { unread };
+                if self.losses(self.progress.cursor - unread, unread).await?.iter().any(|one| finite(one) < least) {
                     return Ok((Some(Stop::Diverged), flow));
                 }
                 unread = 0;

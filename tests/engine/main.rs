@@ -16,6 +16,7 @@ mod heads;
 mod in_place;
 mod kernels;
 mod masked_operators;
+mod members;
 mod minimise;
 mod mixed_precision;
 mod networks;

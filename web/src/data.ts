@@ -74,7 +74,8 @@ export type Values<T extends Task> = T extends "regression" ? Float64Array : (La
 /** One entry per row: numbers, or classes with probabilities, or, for a model with poles, numbers with flags. */
 export interface Prediction<Flags extends Uint8Array | Uint32Array = Uint8Array, T extends Task = Task> {
   value: Values<T>;
-  /** The standard deviation of the target around `value`, in its units. Only for models trained with loss `gaussian_nll`. */
+  /** The standard deviation of the target around `value`, in its units, of models trained with loss `gaussian_nll`; otherwise of the predictions of
+   * several `members`. */
   deviation?: Float64Array;
   /** The probability of the predicted class, 0 to 1. Only for classes, as is the next one. */
   probability?: Float64Array;
@@ -105,7 +106,8 @@ export interface Note {
 export interface RowPrediction<T extends Task = Task> {
   /** A number in the target's units or a class, see {@link Label}; null if there is no prediction, or no value (⊥). */
   value: (T extends "regression" ? number : Label) | null;
-  /** The standard deviation of the target around `value`. Only for models trained with loss `gaussian_nll`. */
+  /** The standard deviation of the target around `value`, of models trained with loss `gaussian_nll`; otherwise of the predictions of several
+   * `members`. */
   deviation?: number;
   /** The probability of the predicted class. */
   probability?: number;

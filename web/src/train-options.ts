@@ -75,6 +75,8 @@ export interface EngineOptions {
   patience?: number;
   /** Seed of split, weights, order and dropout. Whole number from 0 to 2^53. Default: 0. */
   seed?: number;
+  /** Models that are trained at once, each from the next seed; predictions are the mean of theirs, with their standard deviation. Whole number ≥ 1. Default: 1. */
+  members?: number;
   /** Update rule. Default: adamw. */
   optimizer?: "adamw" | "adam" | "lion" | "sgd" | "rmsprop" | "adagrad" | "lamb" | "schedule-free" | "muon" | "adafactor" | "novograd";
   /** Momentum of sgd, rmsprop and muon. Number in [0, 1). Default: 0.9; 0 for rmsprop, 0.95 for muon. */

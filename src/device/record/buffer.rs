@@ -59,6 +59,11 @@ impl Buffer {
         View { buffer: self.clone(), offset: 0, words: self.words() }
     }
 
+    /// A run of its words.
+    pub fn part(&self, offset: usize, words: usize) -> View {
+        self.view().part(offset, words)
+    }
+
     /// Whether two handles name the same buffer.
     pub fn is(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
@@ -81,4 +86,23 @@ pub struct View {
     pub offset: usize,
     /// Number of words.
     pub words: usize,
+}
+
+impl From<&Buffer> for View {
+    fn from(buffer: &Buffer) -> Self {
+        buffer.view()
+    }
+}
+
+impl From<&Self> for View {
+    fn from(view: &Self) -> Self {
+        view.clone()
+    }
+}
+
+impl View {
+    /// A run of words inside of it.
+    pub fn part(&self, offset: usize, words: usize) -> Self {
+        Self { buffer: self.buffer.clone(), offset: self.offset + offset, words }
+    }
 }

@@ -7,6 +7,7 @@ use crate::autograd::Var;
 use crate::device::Device;
 use crate::error::Result;
 use crate::graph;
+use crate::loss::pairs;
 use crate::model::Model;
 use crate::nn::{self, Layer, Layout, MaskedNorm, RationalLayer, Residual};
 use crate::ops::OpRecord;
@@ -14,21 +15,48 @@ use crate::tensor::Form;
 
 /// The outputs of the graph: the last layer's output, or the six fields of strict decoding.
 pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
-    let layout = Layout::of(&model.spec);
-    let mut pass = Pass::new(graph, &layout, &model.parameters, model.spec.inputs);
-    let (layers, head) = (model.spec.body(), model.spec.head());
-    let x = inputs::with_bins(pass.graph, model);
-    let z = pass.layers(layers, x)?;
+    let (layout, head) = (Layout::of(&model.spec), model.spec.head());
+    let x = inputs::with_bins(graph, model);
+    let (mut each, mut width) = (Vec::new(), 0);
+    for (at, flat) in model.each_member().enumerate() {
+        let prefix = if model.members() > 1 { format!("members.{at}.") } else { String::new() };
+        let mut pass = Pass::new(graph, &layout, (prefix, flat), model.spec.inputs);
+        let z = pass.layers(model.spec.body(), x.clone())?;
+        width = pass.width;
+        each.push(match head {
+            Some(head) => head::pairs(&mut pass, head, &z).to_vec(),
+            None => vec![z],
+        });
+    }
+    let mut pass = Pass::new(graph, &layout, (String::new(), &[]), width);
     let Some(head) = head else {
-        let width = pass.width;
+        let z = pass.mean(model, each.concat(), width)?;
         let exported = model.loss.link().exported.iter();
         return exported.map(|(_, function)| pass.output(*function, width, &z)).collect();
     };
-    let [p, q] = head::pairs(&mut pass, head, &z);
+    let [p, q] = match &each[..] {
+        [pair] => [pair[0].clone(), pair[1].clone()],
+        _ => {
+            let z = pass.mean(model, each.concat(), 2 * head.outputs)?;
+            [[0, head.outputs], [head.outputs, 2 * head.outputs]].map(|[first, end]| pass.graph.columns(&z, first, end))
+        }
+    };
     Ok(head::decode(pass.graph, &head.decoding, &p, &q).to_vec())
 }
 
 impl Pass<'_> {
+    /// The outputs [batch, width] whose predictions are the mean of those of each model, of which `parts` are the columns.
+    fn mean(&mut self, model: &Model, mut parts: Vec<Name>, width: usize) -> Result<Name> {
+        let (members, mean) = (model.members(), model.loss.mean());
+        if members == 1 {
+            return Ok(parts.swap_remove(0));
+        }
+        let all = self.graph.node("Concat", &parts.iter().collect::<Vec<_>>(), &[Setting::Int("axis", 1)]);
+        let function = |_: &[Var], x: &Var| Ok(vec![mean(&pairs::parts(x, members))]);
+        let tracing = graph::trace(&Device::dry(), members * width, Vec::new(), &function)?;
+        self.function(&tracing.graph_at_once()?, all)
+    }
+
     /// What the model's loss makes of its outputs `z` [batch, width].
     fn output(&mut self, function: Option<fn(&Var) -> Var>, width: usize, z: &Name) -> Result<Name> {
         let Some(function) = function else { return Ok(z.clone()) };
@@ -85,10 +113,10 @@ impl Pass<'_> {
     /// A rational layer's values; its poles are added to the mask.
     fn rational(&mut self, layer: &RationalLayer, x: &Name) -> Name {
         let (parameter, values) = self.values();
-        let channels = parameter.shape.sizes()[1];
+        let (channels, name) = (parameter.shape.sizes()[1], self.name_of(parameter));
         let rows = values.chunks_exact(channels).enumerate();
         let weights: Vec<Name> =
-            rows.map(|(k, row)| self.graph.floats(&format!("{}.{k}", parameter.name), &[channels], row)).collect();
+            rows.map(|(k, row)| self.graph.floats(&format!("{name}.{k}"), &[channels], row)).collect();
         let [y, poles] = rational::layer(self.graph, layer, &weights, x);
         if !layer.is_safe {
             self.join(poles);
@@ -104,12 +132,13 @@ impl Pass<'_> {
         let nowhere: Vec<f32> = spreads.iter().zip(seen).map(has_none).collect();
         let roots: Vec<f32> =
             spreads.iter().zip(&nowhere).map(|(s, none)| if *none > 0.0 { 1.0 } else { s.sqrt() }).collect();
+        let [mean, variance] = [mean, variance].map(|parameter| self.name_of(parameter));
         let graph = &mut *self.graph;
         let sizes = &[means.len()];
         let [mean, root, nowhere] = [
-            graph.floats(&mean.name, sizes, means),
-            graph.floats(&format!("{}.root", variance.name), sizes, &roots),
-            graph.floats(&format!("{}.none", variance.name), sizes, &nowhere),
+            graph.floats(&mean, sizes, means),
+            graph.floats(&format!("{variance}.root"), sizes, &roots),
+            graph.floats(&format!("{variance}.none"), sizes, &nowhere),
         ];
         let centred = graph.op("Sub", &[x, &mean]);
         let y = graph.op("Div", &[&centred, &root]);

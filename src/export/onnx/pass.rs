@@ -9,6 +9,8 @@ pub(super) struct Pass<'a> {
     layout: &'a Layout,
     parameters: std::slice::Iter<'a, Parameter>,
     flat: &'a [f32],
+    /// What the names of parameters begin with, of one of several models.
+    prefix: String,
     /// Values per row.
     pub width: usize,
     /// Mask of the values, [batch, columns], or rows, [batch, 1], that are ⊥, as in `nn::forward`.
@@ -16,18 +18,26 @@ pub(super) struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// Before the first layer.
-    pub(super) fn new(graph: &'a mut Graph, layout: &'a Layout, flat: &'a [f32], width: usize) -> Self {
-        Self { graph, layout, parameters: layout.parameters.iter(), flat, width, mask: None }
+    /// Before the first layer of a model.
+    pub(super) fn new(
+        graph: &'a mut Graph,
+        layout: &'a Layout,
+        (prefix, flat): (String, &'a [f32]),
+        width: usize,
+    ) -> Self {
+        Self { graph, layout, parameters: layout.parameters.iter(), flat, prefix, width, mask: None }
+    }
+
+    /// The name of a parameter as a constant. One that the author of a function gave may be that of a node.
+    pub(super) fn name_of(&self, parameter: &Parameter) -> String {
+        let group = if parameter.name.starts_with("layers.") { "" } else { "parameters." };
+        format!("{}{group}{}", self.prefix, parameter.name)
     }
 
     /// The next parameter as a constant.
     pub(super) fn next(&mut self) -> Name {
         let (parameter, values) = self.values();
-        // A name that the author of a function gave may be that of a node.
-        let name = &parameter.name;
-        let name = if name.starts_with("layers.") { name.clone() } else { format!("parameters.{name}") };
-        self.graph.floats(&name, parameter.shape.sizes(), values)
+        self.graph.floats(&self.name_of(parameter), parameter.shape.sizes(), values)
     }
 
     /// The next parameter with its values.

@@ -9,6 +9,7 @@ mod linear;
 
 use crate::error::Result;
 use crate::model::Model;
+use crate::nn::Spec;
 use crate::record;
 use crate::table::Preparation;
 use crate::train::Trainer;
@@ -49,10 +50,14 @@ pub(super) async fn blended(trainer: &Trainer, preparation: Option<Preparation>)
     let linear = Linear::fit(&data.train, data.inputs, plain, &goal).await?;
     let network: Vec<f64> = trainer.predict(&data.validation.x).await?.into_iter().map(f64::from).collect();
     let blend = goal.blend(&network, &linear.outputs(&data.validation.x), &data.validation.y);
-    Ok(match joined(&spec, &parameters, &linear, blend) {
-        Some((spec, parameters)) => (Model::new(spec, loss, parameters, preparation), Some(blend)),
-        None => (Model::new(spec, loss, parameters, preparation), None),
-    })
+    let model = Model::new(spec, loss, parameters, preparation);
+    let blended = model.each_member().map(|own| joined(&model.spec, own, &linear, blend)).collect::<Option<Vec<_>>>();
+    let Some((specs, parameters)) = blended.map(|each| each.into_iter().unzip::<_, _, Vec<Spec>, Vec<Vec<f32>>>())
+    else {
+        return Ok((model, None));
+    };
+    let spec = specs.into_iter().next().unwrap_or_else(|| model.spec.clone());
+    Ok((Model { spec, parameters: parameters.concat(), ..model }, Some(blend)))
 }
 
 impl Goal<'_> {

@@ -93,6 +93,7 @@ impl TrainOptions {
             recompute: self.recompute,
             patience: self.patience.unwrap_or(if self.head.is_some() { PATIENCE_OF_POLES } else { plain.patience }),
             seed: self.seed,
+            members: self.members.unwrap_or(plain.members),
             step: self.step,
             class_weights: if self.is_balanced { balanced(target) } else { Vec::new() },
             coverage: self.coverage,

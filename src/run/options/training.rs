@@ -11,6 +11,9 @@ use crate::optim::{self, Method, Optimizer, Schedule};
 use crate::options::{Entry, Kind, Range};
 use crate::train::{StepKind, TrainerConfig};
 
+/// More models at once are a mistake rather than a wish.
+const MOST_MEMBERS: u64 = 1000;
+
 pub(crate) fn training() -> &'static [Entry<TrainOptions>] {
     static ALL: LazyLock<Vec<Entry<TrainOptions>>> =
         LazyLock::new(|| [LOSS].into_iter().chain(constants()).chain(others()).collect());
@@ -92,6 +95,13 @@ fn others() -> Vec<Entry<TrainOptions>> {
             .aliases(&["random_seed", "random_state"])
             .default("0")
             .set(|o, v| o.seed = v.number() as u64),
+        option(
+            "members",
+            Kind::Whole { least: 1, most: MOST_MEMBERS },
+            "Models that are trained at once, each from the next seed; predictions are the mean of theirs, with their standard deviation",
+        )
+        .default_from(|| TrainerConfig::default().members.to_string())
+        .set(|o, v| o.members = Some(v.whole())),
         option("optimizer", Kind::Name(optimizers), "Update rule").aliases(&["optimiser"]).default("adamw").try_set(
             |o, v| {
                 o.optimizer = Some(Optimizer::parse(v.text())?);

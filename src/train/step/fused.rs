@@ -1,10 +1,10 @@
 //! The fused step: one launch fills the parts of the gradient, another updates. It takes perceptrons with or without a projective head.
 
-use super::Halves;
 use super::setup::{Setup, TAU_STREAM, class_weights};
-use super::state::{Rows, State};
+use super::state::Rows;
 use super::update::{self, Content, Filled};
-use crate::device::{Buffer, Command, Label, Passes, Tag};
+use super::{Halves, Member};
+use crate::device::{Command, Label, Passes, Tag, View};
 use crate::error::{Error, Result};
 use crate::kernels::mlp::{self, Fused, Mlp};
 use crate::kernels::optimise::TAIL;
@@ -79,7 +79,7 @@ fn shape(setup: &Setup<'_>, mlp: &Mlp) -> Fused {
     let (device, batch) = (setup.device, setup.settings.batch);
     let geometry = device.geometry(batch.min(rows));
     let shape = mlp.training(device.info(), geometry, [rows, batch], setup.steps, setup.data.targets);
-    shape.drawing(setup.settings.seed, TAU_STREAM)
+    shape.drawing(setup.seed, TAU_STREAM)
 }
 
 /// Words of the partial gradients and sums.
@@ -87,23 +87,27 @@ fn words_of(setup: &Setup<'_>, shape: &Fused) -> usize {
     shape.parts() * (setup.network.layout().total + TAIL)
 }
 
-pub(crate) fn step(setup: &Setup<'_>, state: &State, mlp: &Mlp, rows: &Rows, loss: &Loss) -> Result<Halves> {
+pub(crate) fn step(members: &[Member<'_>], mlp: &Mlp, rows: &Rows) -> Result<Halves> {
+    let setup = &members[0].setup;
     let device = setup.device;
-    let shape = shape(setup, mlp);
+    let shapes: Vec<Fused> = members.iter().map(|member| shape(&member.setup, mlp)).collect();
     // The kernels do not write the padding between tensors, and the update must find zeros there.
-    let zeros = vec![0; words_of(setup, &shape)];
-    let partials = device.tagged(Tag::Gradients, || device.upload(&zeros))?;
-    let objective = loss.objective().ok_or_else(|| Error::internal("train: the fused step does not take the loss"))?;
+    let zeros = vec![0; words_of(setup, &shapes[0])];
+    let partials = device.tagged(Tag::Gradients, || device.upload(&zeros))?.view();
     let classes = device.upload(bytemuck::cast_slice(&class_weights(setup.settings, mlp.outputs())))?;
-    let gradient = |weights: &Buffer| {
+    let gradient = |at: usize, weights: &View| {
+        let (member, shape) = (&members[at], &shapes[at]);
+        let goal = member.loss.objective();
+        let goal = goal.ok_or_else(|| Error::internal("train: the fused step does not take the loss"))?;
         let scratch = device.tagged(Tag::Activations, || device.buffer(shape.scratch_words(device.info())));
-        let inputs = [&rows.x, &rows.y, &state.order, weights, &classes].map(Buffer::view);
-        let outputs = [&state.control, &partials, &scratch].map(Buffer::view);
-        let step = mlp::step(&shape, objective.clone(), inputs, outputs);
+        let order = member.state.order.clone();
+        let inputs = [rows.x.view(), rows.y.view(), order, weights.clone(), classes.view()];
+        let outputs = [member.state.control.clone(), partials.clone(), scratch.view()];
+        let step = mlp::step(shape, goal, inputs, outputs);
         device.labelled(Label::part("model"), || device.record(Command::Dispatch(step)));
         Ok(Content::Gradients)
     };
-    let filled = Filled { partials: &partials, parts: shape.parts(), fill: &gradient };
-    let (step, update) = update::plans(setup, state, &Passes::default(), &filled, &|| ())?;
+    let filled = Filled { partials: &partials, parts: shapes[0].parts(), fill: &gradient };
+    let (step, update) = update::plans(members, &Passes::default(), &filled, &|_| ())?;
     Ok(Halves { step, update, outputs: 1 })
 }

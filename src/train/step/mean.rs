@@ -3,14 +3,14 @@
 use super::setup::Setup;
 use super::state::{State, copy};
 use crate::autograd::Var;
-use crate::device::{Buffer, Plan, View};
+use crate::device::{Plan, View};
 use crate::error::Result;
 use crate::ops;
 use crate::tensor::Tensor;
 
 /// Where the mean is, and the plan that computes it.
 pub(crate) struct Mean {
-    pub parameters: Buffer,
+    pub parameters: View,
     plan: Plan,
 }
 
@@ -18,10 +18,10 @@ impl Mean {
     /// The update keeps how far the mean is from the weights, behind the moments.
     pub(crate) fn new(setup: &Setup<'_>, state: &State) -> Result<Self> {
         let (device, total) = (setup.device, setup.network.layout().total);
-        let parameters = device.upload(&vec![0; total])?;
+        let parameters = device.upload(&vec![0; total])?.view();
         let record = || {
-            let apart = View { buffer: state.moments.clone(), offset: 2 * total, words: total };
-            let views = [state.parameters.view(), apart].map(|view| Var::constant(Tensor::over(device, view, [total])));
+            let apart = state.moments.part(2 * total, total);
+            let views = [state.parameters.clone(), apart].map(|view| Var::constant(Tensor::over(device, view, [total])));
             copy(&ops::add(&views[0], &views[1]), &parameters, 0);
             Ok(())
         };

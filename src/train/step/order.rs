@@ -3,7 +3,7 @@
 use crate::optim::Moment;
 use crate::train::config::TrainerConfig;
 use crate::train::groups::Groups;
-use crate::train::progress::Progress;
+use crate::train::progress::Standing;
 
 /// Words per step in the table of rates.
 pub(crate) const ROW_WORDS: usize = 4;
@@ -19,17 +19,18 @@ pub(crate) fn epoch_words(
     settings: &TrainerConfig,
     groups: &Groups,
     steps: usize,
-    progress: &Progress,
+    epoch: usize,
+    standing: &Standing,
     permutation: &[u32],
 ) -> Vec<u32> {
     let mut words = Vec::with_capacity(order_words(groups, steps, permutation.len()));
     let updates = steps.div_ceil(settings.accumulate);
-    let before = (progress.history.len() * updates) as u64 - progress.skipped;
+    let before = (epoch * updates) as u64 - standing.skipped;
     for (table, rates) in groups.tables.iter().enumerate() {
         let optimizer = groups.optimizer(table, &settings.optimizer);
         for step in 0..steps {
             let done = before + (step / settings.accumulate) as u64;
-            let at = Moment { update: done, updates: updates as u64, epochs: settings.epochs, drops: progress.drops };
+            let at = Moment { update: done, updates: updates as u64, epochs: settings.epochs, drops: standing.drops };
             let lr = settings.lr * rates.factor * settings.schedule.factor(at);
             let row = if rates.is_matrix { optimizer.matrix_row(lr, done + 1) } else { optimizer.row(lr, done + 1) };
             words.extend(row.map(f32::to_bits));
@@ -45,9 +46,7 @@ pub(crate) fn epoch_words(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Record;
     use crate::optim::{Optimizer, Schedule, ScheduleShape, Step};
-    use crate::train::EpochReport;
     use crate::train::groups::Rates;
 
     /// Each optimiser with decays of 1/2 and 3/4 for the moments and 1/2 for the weights.
@@ -64,8 +63,7 @@ mod tests {
         let settings =
             TrainerConfig { optimizer, schedule, accumulate, lr: 0.1, epochs: 2, ..TrainerConfig::default() };
         let groups = Groups { tables: vec![Rates::PLAIN], lines: Vec::new(), frozen: Vec::new(), matrices: Vec::new() };
-        let progress = Progress { history: vec![EpochReport::blank()], ..Progress::default() };
-        let words = epoch_words(&settings, &groups, 3, &progress, &[2, 0, 1]);
+        let words = epoch_words(&settings, &groups, 3, 1, &Standing::default(), &[2, 0, 1]);
         assert_eq!(words[3 * ROW_WORDS..], [2, 0, 1], "the order of the rows follows");
         words[..3 * ROW_WORDS].chunks(ROW_WORDS).map(|row| std::array::from_fn(|k| f32::from_bits(row[k]))).collect()
     }

@@ -2,14 +2,14 @@
 
 use std::cell::{Cell, RefCell};
 
-use super::Halves;
 use super::passes::passes;
 use super::setup::{Setup, TAU_STREAM};
 use super::sourced;
 use super::state::{Rows, State, copy};
 use super::update::{self, Content, Filled};
+use super::{Halves, Member};
 use crate::autograd::Var;
-use crate::device::{Buffer, Command, Label, Outline, Tag, View};
+use crate::device::{Command, Label, Outline, Tag, View};
 use crate::error::{Error, Result};
 use crate::kernels::batch;
 use crate::kernels::optimise::{SCALE_AT, TAIL};
@@ -20,27 +20,28 @@ use crate::ops;
 use crate::tensor::{DType, Tensor};
 
 /// The plans of a step, and the number of outputs of the model.
-pub(crate) fn step(setup: &Setup<'_>, state: &State, rows: &Rows, loss: &Loss) -> Result<Halves> {
+pub(crate) fn step(members: &[Member<'_>], rows: &Rows) -> Result<Halves> {
+    let setup = &members[0].setup;
     let zeros = vec![0; setup.network.layout().total + TAIL];
-    let partials = setup.device.tagged(Tag::Gradients, || setup.device.upload(&zeros))?;
-    let recording = Recording::new(setup, state, rows, loss, &partials);
-    let plans = || {
-        update::plans(setup, state, &passes(setup)?, &recording.filled(&|weights| recording.fill(weights)), &|| {
-            recording.end();
-        })
-    };
+    let partials = setup.device.tagged(Tag::Gradients, || setup.device.upload(&zeros))?.view();
+    let recording = |member| Recording::new(member, rows, &partials);
+    let recordings: Vec<Recording<'_>> = members.iter().map(recording).collect();
+    let filled = Filled { partials: &partials, parts: 1, fill: &|at, weights| recordings[at].fill(weights) };
+    let plans = || update::plans(members, &passes(setup)?, &filled, &|at| recordings[at].end());
     let (step, update) = setup.device.tagged(Tag::Activations, plans)?;
-    Ok(Halves { step, update, outputs: recording.outputs.get() })
+    Ok(Halves { step, update, outputs: recordings[0].outputs.get() })
 }
 
 /// What a recorded step would take, before it is planned.
 pub(crate) fn outline(setup: &Setup<'_>, state: &State) -> Result<Outline> {
-    let partials = setup.device.buffer(setup.network.layout().total + TAIL);
+    let partials = setup.device.buffer(setup.network.layout().total + TAIL).view();
     let rows = Rows::upload(setup, &setup.data.train)?;
     let loss = setup.settings.curriculum.loss(&setup.settings.loss, 0, None);
-    let recording = Recording::new(setup, state, &rows, &loss, &partials);
+    let member = Member { setup: setup.of_member(0), state, loss };
+    let recording = Recording::new(&member, &rows, &partials);
     setup.device.outline(&passes(setup)?, || {
-        update::record(setup, state, &recording.filled(&|weights| recording.fill(weights)))?;
+        let filled = Filled { partials: &partials, parts: 1, fill: &|_, weights| recording.fill(weights) };
+        update::record(&member, 0, &filled)?;
         recording.end();
         Ok(())
     })
@@ -52,7 +53,7 @@ struct Recording<'r> {
     state: &'r State,
     rows: &'r Rows,
     loss: &'r Loss,
-    partials: &'r Buffer,
+    partials: &'r View,
     batch: RefCell<Option<(Batch, Pass)>>,
     /// The running statistics, of the first of several gradients.
     running: RefCell<Option<Vec<RunningStats>>>,
@@ -61,12 +62,12 @@ struct Recording<'r> {
 }
 
 impl<'r> Recording<'r> {
-    fn new(setup: &'r Setup<'r>, state: &'r State, rows: &'r Rows, loss: &'r Loss, partials: &'r Buffer) -> Self {
+    fn new(member: &'r Member<'r>, rows: &'r Rows, partials: &'r View) -> Self {
         Self {
-            setup,
-            state,
+            setup: &member.setup,
+            state: member.state,
             rows,
-            loss,
+            loss: &member.loss,
             partials,
             batch: RefCell::default(),
             running: RefCell::default(),
@@ -74,19 +75,15 @@ impl<'r> Recording<'r> {
         }
     }
 
-    fn filled<'f>(&'f self, fill: &'f dyn Fn(&Buffer) -> Result<Content>) -> Filled<'f> {
-        Filled { partials: self.partials, parts: 1, fill }
-    }
-
     /// The parameters at some weights; no gradient flows into frozen ones.
-    fn leaves(&self, weights: &Buffer) -> Vec<Var> {
+    fn leaves(&self, weights: &View) -> Vec<Var> {
         let leaves = self.setup.network.layout().leaves(self.setup.device, weights).into_iter();
         let leaves = leaves.zip(&self.setup.groups.frozen);
         leaves.map(|(leaf, is_frozen)| if *is_frozen { leaf.detach() } else { leaf }).collect()
     }
 
     /// Fills the parts at some weights.
-    fn fill(&self, weights: &Buffer) -> Result<Content> {
+    fn fill(&self, weights: &View) -> Result<Content> {
         let Self { setup, state, partials, .. } = self;
         let (layout, parameters) = (setup.network.layout(), self.leaves(weights));
         let (batch, pass) = self.rows_of_step(&parameters);
@@ -112,8 +109,8 @@ impl<'r> Recording<'r> {
         let (batch, pass) = known.get_or_insert_with(|| {
             let batch = setup.device.labelled(Label::part("batch"), || next_batch(setup, state, self.rows, parameters));
             let pass = Pass::Train {
-                seed: setup.settings.seed,
-                control: Tensor::over(setup.device, state.control.view(), [4]),
+                seed: setup.seed,
+                control: Tensor::over(setup.device, state.control.clone(), [4]),
                 policies: setup.settings.policies.clone(),
                 present: batch.weight.clone(),
             };
@@ -137,7 +134,7 @@ impl<'r> Recording<'r> {
 fn scaled(setup: &Setup<'_>, loss: &Var, state: &State) -> Result<Var> {
     let Some(scale) = setup.settings.loss_scale() else { return Ok(loss.clone()) };
     let offset = setup.settings.update_state_at(setup.network.layout());
-    let words = View { buffer: state.moments.clone(), offset, words: 2 * SCALE_AT };
+    let words = state.moments.part(offset, 2 * SCALE_AT);
     let words = Var::constant(Tensor::over(setup.device, words, [2 * SCALE_AT, 1]));
     let at = Tensor::from_u32(setup.device, [1], &[SCALE_AT as u32])?;
     let factor = ops::reshape(&ops::take_rows(&words, &at), [1]);
@@ -150,12 +147,12 @@ fn next_batch(setup: &Setup<'_>, state: &State, rows: &Rows, parameters: &[Var])
     let batch = setup.settings.batch.min(rows.count);
     let [x, y, weight] = [inputs, targets, 1].map(|columns| Tensor::empty(setup.device, [batch, columns], DType::F32));
     let outputs = batch::Outputs {
-        control: state.control.view(),
+        control: state.control.clone(),
         x: x.view().clone(),
         y: y.view().clone(),
         weight: weight.view().clone(),
     };
-    let [rows_x, rows_y, order] = [&rows.x, &rows.y, &state.order].map(Buffer::view);
+    let [rows_x, rows_y, order] = [rows.x.view(), rows.y.view(), state.order.clone()];
     let [rows, batch, steps, inputs, targets] =
         [rows.count, batch, setup.steps, inputs, targets].map(|size| size as u32);
     let sizes = batch::Params { rows, batch, steps, inputs, targets };
@@ -181,7 +178,7 @@ fn write_gradients(
     loss: &Var,
     parameters: &[Var],
     running: &[RunningStats],
-    partials: &Buffer,
+    partials: &View,
 ) -> Result<()> {
     let parameters_of: Vec<&Var> = parameters.iter().collect();
     let gradients = setup.device.tagged(Tag::Gradients, || ops::grad(loss, &parameters_of))?;

@@ -22,11 +22,18 @@ pub(crate) struct Setup<'a> {
     pub data: &'a Data,
     pub groups: &'a Groups,
     pub steps: usize,
+    /// The seed of the model that is recorded.
+    pub seed: u64,
     /// Whether a hook sees the gradients, which then are sums over rows.
     pub has_hook: bool,
 }
 
 impl Setup<'_> {
+    /// That of one of several models.
+    pub(crate) fn of_member(&self, member: usize) -> Self {
+        Self { seed: self.settings.seed_of(member), ..*self }
+    }
+
     /// The weighted sum of row losses and the sum of weights, both of shape [1]. `tau` gives the threshold of the pair loss in a range.
     pub(crate) fn loss_sums(
         &self,

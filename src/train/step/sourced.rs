@@ -4,7 +4,7 @@ use super::setup::Setup;
 use super::state::{State, copy};
 use super::update::Content;
 use crate::autograd::Var;
-use crate::device::{Buffer, Label};
+use crate::device::{Label, View};
 use crate::error::{Error, Result};
 use crate::model::{Batch, Direction, GradientSource, SourceStep, Sourced};
 use crate::ops;
@@ -17,12 +17,12 @@ pub(super) fn fill(
     state: &State,
     source: &dyn GradientSource,
     batch: &Batch,
-    partials: &Buffer,
+    partials: &View,
 ) -> Result<Content> {
     let device = setup.device;
     let settings = setup.settings;
     let blocks: Vec<Var> =
-        state.source.iter().map(|block| Var::constant(Tensor::over(device, block.view(), [block.words()]))).collect();
+        state.source.iter().map(|block| Var::constant(Tensor::over(device, block.clone(), [block.words]))).collect();
     if settings.precision.is_some() {
         return Err(wrong(source, "got precision, which is for the model's own gradients"));
     }

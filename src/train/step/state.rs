@@ -3,46 +3,44 @@
 use super::order::order_words;
 use super::setup::Setup;
 use crate::autograd::Var;
-use crate::device::{Buffer, Tag, View};
+use crate::device::{Buffer, Device, Tag, VIEW_WORDS, View};
 use crate::error::{Error, Result};
 use crate::kernels::fold;
 use crate::kernels::optimise::{SCALE_AT, STATE, TAIL, UpdateState};
-use crate::model::{Examples, GradientSource};
+use crate::model::{Examples, GradientSource, StateBlock};
 
-/// A run's state on the device.
+/// What a run keeps of one of its models on the device. Of several models each view is a part of one buffer.
 pub(crate) struct State {
     /// Flat parameters.
-    pub parameters: Buffer,
+    pub parameters: View,
     /// First and second moments, perhaps how far a mean of the weights is from them, and the state of limits, one after the other.
-    pub moments: Buffer,
+    pub moments: View,
     /// The sums of gradients and their norms, if `fold` makes them.
-    pub sums: Option<Buffer>,
+    pub sums: Option<View>,
     /// Step and cursor, twice: each launch reads one pair and writes the other.
-    pub control: Buffer,
+    pub control: View,
     /// The epoch's upload: the optimiser's table, then the order of the rows, then what groups of parameters need.
-    pub order: Buffer,
+    pub order: View,
     /// Batch losses, then (at the next multiple of 64) the figures of the validation rows.
-    pub report: Buffer,
+    pub report: View,
     /// The best parameters so far.
-    pub best: Buffer,
+    pub best: View,
     /// The blocks that a source of gradients keeps.
-    pub source: Vec<Buffer>,
+    pub source: Vec<View>,
     /// The sums of a step's gradients with their tail, for a hook.
     pub gathered: Option<Buffer>,
 }
 
 impl State {
-    pub(crate) fn new(setup: &Setup<'_>, parameters: &[f32]) -> Result<Self> {
-        let device = setup.device;
+    /// That of each model, which start from these parameters, one model's after another's.
+    pub(crate) fn of_each(setup: &Setup<'_>, parameters: &[f32]) -> Result<Vec<Self>> {
+        let (device, members) = (setup.device, setup.settings.members);
         let total = setup.network.layout().total;
-        if parameters.len() != total {
-            let got = parameters.len();
-            return Err(Error::new(format!("train: wrong number of flat parameters: got {got}, expected {total}")));
+        if parameters.len() != members * total {
+            let (got, expected) = (parameters.len(), members * total);
+            return Err(Error::new(format!("train: wrong number of flat parameters: got {got}, expected {expected}")));
         }
         let rows = setup.data.train.rows(setup.data.targets);
-        let words = order_words(setup.groups, setup.steps, rows);
-        let order = device.tagged(Tag::Data, || device.buffer(words));
-        let words: &[u32] = bytemuck::cast_slice(parameters);
         let bounds = setup.settings.bounds();
         // Every step of SAM needs norms.
         let layout = setup.network.layout();
@@ -54,25 +52,58 @@ impl State {
         }
         remembered[SCALE_AT] = memory.scale;
         let is_folded = bounds.needs_fold() || setup.settings.gradients.sharpness.is_some();
-        let zeros = || device.tagged(Tag::Gradients, || device.upload(&vec![0; fold::words_of(total)]));
-        let sums = is_folded.then(zeros).transpose()?;
+        let start: Vec<&[u32]> = parameters.chunks_exact(total.max(1)).map(bytemuck::cast_slice).collect();
+        let start = if start.is_empty() { vec![&[][..]; members] } else { start };
+        let alike = |tag: Tag, words: &[u32]| stacked(device, tag, &vec![words; members]);
+        let zeros = |tag: Tag, words: usize| alike(tag, &vec![0; words]);
+        let mut sums = match is_folded {
+            true => zeros(Tag::Gradients, fold::words_of(total))?.into_iter().map(Some).collect(),
+            false => vec![None; members],
+        };
+        let words = order_words(setup.groups, setup.steps, rows);
+        let order = device.tagged(Tag::Data, || device.buffer(members * apart(members, words)));
+        let order = parts(&order, members, words);
         let blocks = setup.network.source().map(GradientSource::state).unwrap_or_default();
-        let upload = |tag: Tag, words: &[u32]| device.tagged(tag, || device.upload(words));
-        Ok(Self {
-            parameters: upload(Tag::Parameters, words)?,
-            moments: upload(Tag::Optimizer, bytemuck::cast_slice(&moments))?,
-            sums,
-            control: device.upload(&[0; 4])?,
+        let block = |block: &StateBlock| alike(Tag::Optimizer, bytemuck::cast_slice(&block.values));
+        let blocks: Vec<Vec<View>> = blocks.iter().map(block).collect::<Result<_>>()?;
+        let kept = [
+            stacked(device, Tag::Parameters, &start)?,
+            alike(Tag::Optimizer, bytemuck::cast_slice(&moments))?,
+            zeros(Tag::Workspace, 4)?,
             order,
-            report: device.upload(&vec![0; figure_offset(setup.steps, FIGURES)])?,
-            best: upload(Tag::Parameters, words)?,
-            source: blocks
-                .iter()
-                .map(|block| upload(Tag::Optimizer, bytemuck::cast_slice(&block.values)))
-                .collect::<Result<_>>()?,
-            gathered: None,
-        })
+            zeros(Tag::Workspace, figure_offset(setup.steps, FIGURES))?,
+            stacked(device, Tag::Parameters, &start)?,
+        ];
+        let one = |member: usize| {
+            let [parameters, moments, control, order, report, best] = kept.each_ref().map(|views| views[member].clone());
+            let source = blocks.iter().map(|views| views[member].clone()).collect();
+            let sums = sums[member].take();
+            Self { parameters, moments, sums, control, order, report, best, source, gathered: None }
+        };
+        Ok((0..members).map(one).collect())
     }
+}
+
+/// How many words apart the models lie in a buffer with so many words of each.
+fn apart(members: usize, words: usize) -> usize {
+    if members > 1 { words.next_multiple_of(VIEW_WORDS) } else { words }
+}
+
+/// The part of each model.
+fn parts(all: &Buffer, members: usize, words: usize) -> Vec<View> {
+    let apart = apart(members, words);
+    (0..members).map(|member| all.part(member * apart, words)).collect()
+}
+
+/// Uploads the words of each model to one buffer.
+fn stacked(device: &Device, tag: Tag, each: &[&[u32]]) -> Result<Vec<View>> {
+    let (members, words) = (each.len(), each[0].len());
+    let apart = apart(members, words);
+    let mut all = vec![0; members * apart];
+    for (place, one) in all.chunks_exact_mut(apart.max(1)).zip(each) {
+        place[..words].copy_from_slice(one);
+    }
+    Ok(parts(&device.tagged(tag, || device.upload(&all))?, members, words))
 }
 
 /// Figures of the validation rows in the report: loss sum and weight sum; of pairs also the share decoded to a number and the least and
@@ -98,8 +129,7 @@ impl Rows {
     }
 }
 
-/// Writes a tensor into a buffer from `offset`.
-pub(crate) fn copy(from: &Var, to: &Buffer, offset: usize) {
-    let target = View { buffer: to.clone(), offset, words: from.value().view().words };
-    from.value().copy_into(&target);
+/// Writes a tensor into a view from `offset`.
+pub(crate) fn copy(from: &Var, to: &View, offset: usize) {
+    from.value().copy_into(&to.part(offset, from.value().view().words));
 }

@@ -7,9 +7,8 @@ mod of_tensors;
 
 use launch::{Aside, Gradients, Made, Update};
 
-use super::setup::Setup;
-use super::state::State;
-use crate::device::{Buffer, Command, Label, Passes, Plan, Tag, View};
+use super::Member;
+use crate::device::{Command, Label, Passes, Plan, Tag, View};
 use crate::error::{Error, Result};
 use crate::kernels::fold;
 use crate::kernels::optimise::{Rule, Sizes, TAIL};
@@ -17,10 +16,10 @@ use crate::optim::Motion;
 
 /// What fills the parts of a step, and how many there are.
 pub(crate) struct Filled<'f> {
-    pub partials: &'f Buffer,
+    pub partials: &'f View,
     pub parts: usize,
-    /// Fills them at some weights.
-    pub fill: &'f dyn Fn(&Buffer) -> Result<Content>,
+    /// Fills them for the model of this number, at some weights.
+    pub fill: &'f dyn Fn(usize, &View) -> Result<Content>,
 }
 
 /// What the parts of a step hold.
@@ -32,17 +31,19 @@ pub(crate) enum Content {
     Parameters,
 }
 
-/// The plan of a step whose parts are filled by `filled`, which says `then` what else it does; with a hook two plans.
+/// The plan of a step of each model, whose parts are filled by `filled`, and which does `then` at its end; with a hook, which sees one model, two plans.
 pub(crate) fn plans(
-    setup: &Setup<'_>,
-    state: &State,
+    members: &[Member<'_>],
     passes: &Passes,
     filled: &Filled<'_>,
-    then: &dyn Fn(),
+    then: &dyn Fn(usize),
 ) -> Result<(Plan, Option<Plan>)> {
+    let Member { setup, state, .. } = &members[0];
     let device = setup.device;
     let Some(gathered) = &state.gathered else {
-        let whole = || record(setup, state, filled).map(|()| then());
+        let whole = || {
+            members.iter().enumerate().try_for_each(|(at, member)| record(member, at, filled).map(|()| then(at)))
+        };
         return Ok((device.capture_with(passes, whole)?.0, None));
     };
     if setup.settings.gradients.sharpness.is_some() {
@@ -51,24 +52,26 @@ pub(crate) fn plans(
     let total = setup.network.layout().total;
     let sums = device.tagged(Tag::Gradients, || device.upload(&vec![0; fold::words_of(total)]))?;
     let before = || {
-        if (filled.fill)(&state.parameters)? == Content::Parameters {
+        if (filled.fill)(0, &state.parameters)? == Content::Parameters {
             return Err(Error::usage("hook_with: got a source with its own update, which has no gradients"));
         }
-        let views = [filled.partials, &state.control, &sums].map(Buffer::view);
+        let views = [filled.partials.clone(), state.control.clone(), sums.view()];
         device.record(Command::Dispatch(fold::dispatch(total, filled.parts, 1, views)));
         let from = View { words: total + TAIL, ..sums.view() };
         device.record(Command::Copy { from, to: gathered.view() });
-        then();
+        then(0);
         Ok(())
     };
     let before = device.capture_with(passes, before)?.0;
-    let again = Filled { partials: gathered, parts: 1, fill: &|_| Ok(Content::Gradients) };
-    Ok((before, Some(device.capture(|| record(setup, state, &again))?.0)))
+    let gathered = gathered.view();
+    let again = Filled { partials: &gathered, parts: 1, fill: &|_, _| Ok(Content::Gradients) };
+    Ok((before, Some(device.capture(|| record(&members[0], 0, &again))?.0)))
 }
 
-/// Records one step: the parts of the gradient at some weights, then the update, which ends every step.
-pub(crate) fn record(setup: &Setup<'_>, state: &State, filled: &Filled<'_>) -> Result<()> {
+/// Records one step of the model of this number: the parts of the gradient at some weights, then the update, which ends every step.
+pub(crate) fn record(member: &Member<'_>, at: usize, filled: &Filled<'_>) -> Result<()> {
     let Filled { partials, parts, fill } = *filled;
+    let Member { setup, state, .. } = member;
     let (device, total) = (setup.device, setup.network.layout().total);
     let rule = setup.groups.rule(setup.settings);
     let sizes = Sizes {
@@ -82,7 +85,7 @@ pub(crate) fn record(setup: &Setup<'_>, state: &State, filled: &Filled<'_>) -> R
         figures: fold::workgroups(total),
     };
     let update = Update { setup, state, sizes };
-    let content = fill(&state.parameters)?;
+    let content = fill(at, &state.parameters)?;
     if content == Content::Parameters {
         return move_to(&update, &rule, partials);
     }
@@ -90,10 +93,10 @@ pub(crate) fn record(setup: &Setup<'_>, state: &State, filled: &Filled<'_>) -> R
     if let Some(distance) = setup.settings.gradients.sharpness {
         let shifted = device.tagged(Tag::Parameters, || device.upload(&vec![0; total]))?;
         let aside = Aside::new(setup, state)?;
-        device.record(Command::Copy { from: state.parameters.view(), to: shifted.view() });
-        let outputs = [&shifted, &aside.moments, &aside.control, &report].map(Buffer::view);
+        device.record(Command::Copy { from: state.parameters.clone(), to: shifted.view() });
+        let outputs = [shifted.view(), aside.moments, aside.control, report];
         update.launch(&rule.uphill(distance as f32), &update.folded(partials), outputs);
-        fill(&shifted)?;
+        fill(at, &shifted.view())?;
         report = aside.report;
     }
     let plain = || Gradients { words: partials.clone(), sizes };
@@ -104,7 +107,7 @@ pub(crate) fn record(setup: &Setup<'_>, state: &State, filled: &Filled<'_>) -> R
     let made = Made { rule: &rule, gradients: &gradients, report: &report };
     let moved = || match setup.settings.optimizer.motion() {
         Motion::ByValue => {
-            let outputs = [&state.parameters, &state.moments, &state.control, &report].map(Buffer::view);
+            let outputs = [&state.parameters, &state.moments, &state.control, &report].map(View::clone);
             update.launch(&rule, &gradients, outputs);
             Ok(())
         }
@@ -115,7 +118,7 @@ pub(crate) fn record(setup: &Setup<'_>, state: &State, filled: &Filled<'_>) -> R
 }
 
 /// The update by new values of the parameters in place of gradients.
-fn move_to(update: &Update<'_>, rule: &Rule, partials: &Buffer) -> Result<()> {
+fn move_to(update: &Update<'_>, rule: &Rule, partials: &View) -> Result<()> {
     let Update { setup, state, sizes } = update;
     let settings = setup.settings;
     let used = [
@@ -129,7 +132,7 @@ fn move_to(update: &Update<'_>, rule: &Rule, partials: &Buffer) -> Result<()> {
         return Err(Error::usage(format!("train: got {name}, which a source with its own update has no use for")));
     }
     let moved = Gradients { words: partials.clone(), sizes: *sizes };
-    let outputs = [&state.parameters, &state.moments, &state.control, &state.report].map(Buffer::view);
+    let outputs = [&state.parameters, &state.moments, &state.control, &state.report].map(View::clone);
     update.launch(&rule.following(|_, moved, _| moved), &moved, outputs);
     Ok(())
 }

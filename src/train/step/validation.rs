@@ -14,29 +14,29 @@ use crate::nn::Head;
 use crate::ops;
 use crate::tensor::{DType, Tensor};
 
-/// Evaluates the validation rows with these parameters and writes the figures behind the batch losses of the report.
-pub(crate) fn validation(setup: &Setup<'_>, state: &State, parameters: Buffer) -> Result<Plan> {
+/// Evaluates the validation rows with the parameters of each model, and writes the figures behind the batch losses of its report.
+pub(crate) fn validation(setup: &Setup<'_>, models: &[(&State, View)]) -> Result<Plan> {
     let (device, data) = (setup.device, setup.data);
     // Without validation rows, the training rows: the training loss of an epoch comes from before each update, so it says nothing about
     // the weights at the epoch's end.
     let evaluated = if data.validation.y.is_empty() { &data.train } else { &data.validation };
     let rows = Rows::upload(setup, evaluated)?;
-    let predictor = Predictor::over(device, setup.network.clone(), parameters.clone());
-    let record = || {
+    let record = |(state, parameters): &(&State, View)| {
+        let predictor = Predictor::over(device, setup.network.clone(), vec![parameters.clone()], &setup.settings.loss);
         let tensor = |buffer: &Buffer, columns| Tensor::over(device, buffer.view(), [rows.count, columns]);
         let x = Var::leaf(tensor(&rows.x, data.inputs));
         let values = predictor.outputs(&rows.x, rows.count)?.into_iter().enumerate();
         let outputs: Vec<Var> = values
             .map(|(at, value)| {
                 if setup.network.has_own_loss() {
-                    differentiable(setup.network, &parameters, &x, at, value)
+                    differentiable(setup.network, parameters, &x, at, value)
                 } else {
                     Var::constant(value)
                 }
             })
             .collect();
         let weight = ops::broadcast_to(&Var::constant(Tensor::scalar(device, 1.0)), &[rows.count, 1].into());
-        let leaves = setup.network.layout().leaves(device, &parameters);
+        let leaves = setup.network.layout().leaves(device, parameters);
         let named = setup.network.named(&leaves, false);
         let batch = Batch { x, y: Var::constant(tensor(&rows.y, data.targets)), weight, parameters: named };
         let middle = |[low, high]: [f32; 2]| Var::constant(Tensor::scalar(device, f32::midpoint(low, high)));
@@ -50,11 +50,11 @@ pub(crate) fn validation(setup: &Setup<'_>, state: &State, parameters: Buffer) -
         }
         Ok(())
     };
-    Ok(device.capture(record)?.0)
+    Ok(device.capture(|| models.iter().try_for_each(record))?.0)
 }
 
 /// A value of the model, with its gradient by the inputs: only a loss that asks for derivatives by them runs the model's own ops.
-fn differentiable(network: &Network, parameters: &Buffer, x: &Var, output: usize, value: Tensor) -> Var {
+fn differentiable(network: &Network, parameters: &View, x: &Var, output: usize, value: Tensor) -> Var {
     let (network, parameters) = (network.clone(), parameters.clone());
     let rule = move |inputs: &[Var], _: &Var, gradient: &Var| {
         let leaves = network.layout().leaves(gradient.value().device(), &parameters);

@@ -70,7 +70,7 @@ fn the_weight_of_coverage_follows_the_coverage() {
     for report in run.history() {
         controller.update(report.pairs.unwrap().coverage);
     }
-    let held = block_on(run.checkpoint()).unwrap().progress.held;
+    let held = block_on(run.checkpoint()).unwrap().progress.standings[0].held;
     assert_eq!(held, Some(controller.lambda));
 }
 
@@ -85,7 +85,7 @@ fn rows_are_sampled_by_the_models_distance_to_poles() {
     let mut sampler = AdaptiveSampler::new(40);
     sampler.update(&denominators, &is_bottom).unwrap();
     sampler.update(&denominators, &is_bottom).unwrap();
-    assert_eq!(block_on(run.checkpoint()).unwrap().progress.means, sampler.means());
+    assert_eq!(block_on(run.checkpoint()).unwrap().progress.standings[0].means, sampler.means());
     // With rows drawn twice and rows not drawn, the loss of an epoch differs from that with each row once.
     let drawn = run.history()[1].train_loss;
     let once =

@@ -190,7 +190,7 @@ fn a_resumed_run_remembers_the_updates_that_were_left_out() -> Result<()> {
         first.shuffle_with(|_| (0..192).collect());
         epoch(&mut first)?;
         let (checkpoint, _) = Checkpoint::load(&block_on(first.checkpoint())?.save(None)?, "left_out.ckpt")?;
-        assert_eq!(checkpoint.progress.skipped, 1);
+        assert_eq!(checkpoint.progress.standings[0].skipped, 1);
         let mut second = Trainer::resume(&device, with_a_bad_batch(), checkpoint)?;
         second.shuffle_with(|_| (0..192).collect());
         for trainer in [&mut first, &mut second] {

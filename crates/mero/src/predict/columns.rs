@@ -33,7 +33,7 @@ impl<'a> Columns<'a> {
         if model.preparation.as_ref().is_none_or(|preparation| preparation.target.levels().is_empty()) {
             (columns.names, columns.probability) = (Vec::new(), Vec::new());
         }
-        if model.loss.link().deviation.is_none() {
+        if !model.has_deviation() {
             columns.deviations = Vec::new();
         }
         if model.spec.head().is_none() {

@@ -3,7 +3,7 @@
 
 use super::launch::{Aside, Made, Update};
 use crate::autograd::Var;
-use crate::device::{Buffer, Command, View};
+use crate::device::{Command, View};
 use crate::error::Result;
 use crate::kernels::optimise::Rule;
 use crate::nn::Parameter;
@@ -17,10 +17,11 @@ pub(super) fn record(update: &Update<'_>, made: &Made<'_>, motion: &TensorMotion
     let Update { setup, state, sizes } = update;
     let (device, layout) = (setup.device, setup.network.layout());
     let aside = Aside::with_memory(setup, state)?;
-    let directions = device.buffer(sizes.total);
+    let directions = device.buffer(sizes.total).view();
     let kept_words = setup.settings.kept_words(layout);
-    let moments = View { buffer: state.moments.clone(), offset: kept_words, words: state.moments.words() - kept_words };
-    update.launch(made.rule, made.gradients, [directions.view(), moments, aside.control.view(), made.report.view()]);
+    let moments = state.moments.part(kept_words, state.moments.words - kept_words);
+    let outputs = [directions.clone(), moments, aside.control.clone(), made.report.clone()];
+    update.launch(made.rule, made.gradients, outputs);
 
     let parts = parts(update, &directions);
     let constants = setup.settings.optimizer.constants();
@@ -31,22 +32,22 @@ pub(super) fn record(update: &Update<'_>, made: &Made<'_>, motion: &TensorMotion
                 copy(value, &fresh.words, *offset);
             }
         }
-        let kept = View { buffer: state.moments.clone(), offset: 0, words: kept_words };
+        let kept = state.moments.part(0, kept_words);
         let rule = made.rule.following(motion.mixed);
-        let [memory, control, report] = [&aside.moments, &aside.control, &aside.report].map(Buffer::view);
+        let [memory, control, report] = [&aside.moments, &aside.control, &aside.report].map(View::clone);
         update.launch(&Rule { is_grouped: false, ..rule }, &fresh, [kept, memory, control, report]);
     }
 
     let moved = update.in_place(sizes.total, made)?;
     if motion.is_of_matrices {
         // The others move by their directions.
-        let to = View { buffer: moved.words.clone(), offset: 0, words: moved.sizes.total };
-        device.record(Command::Copy { from: directions.view(), to });
+        let to = moved.words.part(0, moved.sizes.total);
+        device.record(Command::Copy { from: directions.clone(), to });
     }
     for part in parts.iter().filter(|part| !motion.is_of_matrices || setup.groups.matrices[part.at]) {
         copy(&(motion.moved)(&part.moving(constants)), &moved.words, part.offset);
     }
-    let outputs = [&state.parameters, &aside.moments, &state.control, &aside.report].map(Buffer::view);
+    let outputs = [&state.parameters, &aside.moments, &state.control, &aside.report].map(View::clone);
     update.launch(&made.rule.following(motion.step), &moved, outputs);
     Ok(())
 }
@@ -72,11 +73,11 @@ impl Part {
 }
 
 /// The parameters that learn.
-fn parts(update: &Update<'_>, directions: &Buffer) -> Vec<Part> {
+fn parts(update: &Update<'_>, directions: &View) -> Vec<Part> {
     let Update { setup, state, .. } = update;
     let layout = setup.network.layout();
-    let over = |buffer: &Buffer, offset: usize, sizes: &[usize]| {
-        let view = View { buffer: buffer.clone(), offset, words: sizes.iter().product() };
+    let over = |all: &View, offset: usize, sizes: &[usize]| {
+        let view = all.part(offset, sizes.iter().product());
         Var::constant(Tensor::over(setup.device, view, sizes.to_vec()))
     };
     let learning: Vec<usize> = setup.groups.learning(layout).map(|(at, _)| at).collect();
@@ -89,7 +90,7 @@ fn parts(update: &Update<'_>, directions: &Buffer) -> Vec<Part> {
         };
         let places: Vec<(usize, Vec<usize>)> = setup.settings.kept(parameter).into_iter().map(place).collect();
         let sizes = parameter.shape.sizes();
-        let [direction, value] = [directions, &state.parameters].map(|buffer| over(buffer, parameter.offset, sizes));
+        let [direction, value] = [directions, &state.parameters].map(|all| over(all, parameter.offset, sizes));
         let kept = places.iter().map(|(offset, sizes)| over(&state.moments, *offset, sizes)).collect();
         Part { at, offset: parameter.offset, direction, value, kept, places }
     };

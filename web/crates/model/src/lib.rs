@@ -154,7 +154,7 @@ impl Model {
             set(&answer, "probability", &values);
             set(&answer, "probabilities", &Float64Array::from(probabilities.as_slice()));
         }
-        if self.model.loss.link().deviation.is_some() {
+        if self.model.has_deviation() {
             set(&answer, "deviation", &Float64Array::from(deviations.as_slice()));
         }
         if has_poles {
