@@ -54,9 +54,8 @@ pub(super) fn mean_of_models(models: &[Var]) -> Var {
         ops::fused(&[&least, q], |v| select(lt(abs(v[1].clone()), abs(v[0].clone())), v[1].clone(), v[0].clone()))
     };
     let least = pairs[1..].iter().fold(pairs[0].1.clone(), smaller);
-    let over_least = |(p, q): &(Var, Var)| {
-        ops::fused(&[p, q, &least], |v| v[0] * select(ne(v[1], 0.0), v[2] / v[1], 1.0))
-    };
+    let over_least =
+        |(p, q): &(Var, Var)| ops::fused(&[p, q, &least], |v| v[0] * select(ne(v[1], 0.0), v[2] / v[1], 1.0));
     joined(&super::mean::of_numbers(&pairs.iter().map(over_least).collect::<Vec<_>>()), &least)
 }
 

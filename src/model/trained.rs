@@ -78,8 +78,19 @@ impl Model {
     pub fn new(spec: Spec, loss: Loss, parameters: Vec<f32>, preparation: Option<Preparation>) -> Self {
         let (labels, quality, provenance) = (None, None, None);
         let (storage, attached, format, engine) = (Storage::F32, Vec::new(), PLAIN, ENGINE.to_owned());
-        let model =
-            Self { spec, loss, parameters, preparation, storage, format, engine, labels, quality, provenance, attached };
+        let model = Self {
+            spec,
+            loss,
+            parameters,
+            preparation,
+            storage,
+            format,
+            engine,
+            labels,
+            quality,
+            provenance,
+            attached,
+        };
         Self { format: model.oldest_format(), ..model }
     }
 
@@ -87,9 +98,14 @@ impl Model {
         Predictor::new(device, self.spec.clone().into(), &self.each_member().collect::<Vec<_>>(), &self.loss)
     }
 
-    /// How many models it is, whose predictions' mean is its prediction; see [`TrainerConfig::members`](crate::train::TrainerConfig::members).
+    /// How many models it is, which were trained at once from different seeds; its prediction is the mean of theirs.
     pub fn members(&self) -> usize {
         self.parameters.len().checked_div(Layout::of(&self.spec).total).unwrap_or(1)
+    }
+
+    /// Number of parameter values, of all of its models.
+    pub fn parameter_count(&self) -> usize {
+        self.members() * Layout::of(&self.spec).count()
     }
 
     /// One of its models, from 0.
@@ -178,7 +194,8 @@ impl Model {
         }
         let layout = Layout::of(&header.spec);
         let first = layout.parameters.first().and_then(|first| content.shape(&first.name));
-        let members = first.filter(|_| header.format == FORMAT).and_then(<[usize]>::first).map_or(1, |&count| count.max(1));
+        let members =
+            first.filter(|_| header.format == FORMAT).and_then(<[usize]>::first).map_or(1, |&count| count.max(1));
         let needed = (layout.total as u64).saturating_mul(members as u64).saturating_mul(BYTES_EACH);
         has_room(needed, || format!("its {} parameters", layout.total)).map_err(err)?;
         // Every tensor is found in the file before anything of the size that the header claims is allocated.

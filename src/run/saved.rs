@@ -120,7 +120,11 @@ impl Checkpoint {
         let count = if is_of_first_version { 2 * total } else { moment_words };
         let mut moments = take("run.moments", count)?;
         moments.resize(moment_words, 0.0);
-        let sums = if words.settings.accumulate > 1 { take("run.sums", members * fold::words_of(total / members))? } else { Vec::new() };
+        let sums = if words.settings.accumulate > 1 {
+            take("run.sums", members * fold::words_of(total / members))?
+        } else {
+            Vec::new()
+        };
         let best = take("run.best", total)?;
         let Words { settings, mut progress, fingerprint, held, origin, has_own_loss, source: name, blocks: names } =
             words;

@@ -32,7 +32,16 @@ pub(crate) fn fitted(
         let accumulate = settings.accumulate * (whole / batch);
         let tried = TrainerConfig { batch, accumulate, ..settings.clone() };
         let steps = all.div_ceil(batch);
-        let setup = Setup { device, network, settings: &tried, data, groups: &groups, steps, seed: settings.seed, has_hook: false };
+        let setup = Setup {
+            device,
+            network,
+            settings: &tried,
+            data,
+            groups: &groups,
+            steps,
+            seed: settings.seed,
+            has_hook: false,
+        };
         let bytes = outline(&setup, &State::of_each(&setup, parameters)?[0])?.least_bytes;
         if bytes <= most {
             return Ok(tried);

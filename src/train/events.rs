@@ -50,15 +50,10 @@ impl EpochReport {
     /// epoch is the best so far if it is for one of them.
     pub(crate) fn of_models(each: &[Self]) -> Self {
         let count = each.len() as f64;
-        let mean = |of: &dyn Fn(&Self) -> Option<f64>| {
-            each.iter().map(of).sum::<Option<f64>>().map(|sum| sum / count)
-        };
+        let mean = |of: &dyn Fn(&Self) -> Option<f64>| each.iter().map(of).sum::<Option<f64>>().map(|sum| sum / count);
         let pairs = each.iter().map(|one| one.pairs).reduce(|a, b| Some(a?.with(b?))).flatten();
-        let share = |pairs: PairReport| PairReport {
-            coverage: pairs.coverage / count,
-            mean_q: pairs.mean_q / count,
-            ..pairs
-        };
+        let share =
+            |pairs: PairReport| PairReport { coverage: pairs.coverage / count, mean_q: pairs.mean_q / count, ..pairs };
         Self {
             train_loss: mean(&|one| Some(one.train_loss)).unwrap_or(f64::NAN),
             val_loss: mean(&|one| one.val_loss),

@@ -27,7 +27,9 @@ impl Trainer {
         let setup = Setup { device, network, settings, data, groups, steps: *steps, seed: settings.seed, has_hook };
         let states: Vec<&State> = learners.iter().map(|learner| &learner.state).collect();
         self.plans.turn_to(losses, &setup, &states)?;
-        for (at, (Learner { state, sampler, .. }, standing)) in learners.iter().zip(&self.progress.standings).enumerate() {
+        for (at, (Learner { state, sampler, .. }, standing)) in
+            learners.iter().zip(&self.progress.standings).enumerate()
+        {
             let seed = settings.seed_of(at);
             let order = match sampler {
                 Some(sampler) => sampler.draw(seed, epoch),

@@ -65,7 +65,8 @@ fn assert_are_those_alone(device: &Device, model: &Network, settings: &TrainerCo
     let all = block_on(together.parameters()).unwrap();
     let mut losses = Vec::new();
     for (at, own) in all.chunks_exact(all.len() / 3).enumerate() {
-        let alone = trained(device, model.clone(), TrainerConfig { seed: settings.seed + at as u64, ..settings.clone() });
+        let alone =
+            trained(device, model.clone(), TrainerConfig { seed: settings.seed + at as u64, ..settings.clone() });
         assert_eq!(together.step_kind(), alone.step_kind(), "{what}");
         assert_eq!(together.best_epochs()[at], alone.best_epochs()[0], "{what}: model {at}");
         assert_eq!(bits(own), bits(&block_on(alone.parameters()).unwrap()), "{what}: model {at}");
@@ -200,7 +201,11 @@ fn a_file_holds_them_as_one_more_dimension() {
 
 #[test]
 fn a_mean_of_poles_is_bottom_where_one_of_them_is() {
-    let head = Head { decoding: Decoding { tau_infer: 0.1, tau_train: Some(0.3), ..Decoding::default() }, anchor: 0.0, ..Head::linear(1) };
+    let head = Head {
+        decoding: Decoding { tau_infer: 0.1, tau_train: Some(0.3), ..Decoding::default() },
+        anchor: 0.0,
+        ..Head::linear(1)
+    };
     let spec = Spec { inputs: 1, layers: vec![Linear::new(head.features()).into(), head.into()] };
     let layout = Layout::of(&spec);
     // 1 / x and 1 / (x - 1): the outputs of a layer [P, Q] of weights (0, 1) and biases (1, 0) and (1, -1).

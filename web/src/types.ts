@@ -176,6 +176,9 @@ export interface ModelInfo<T extends Task = Task> {
   classes: string[];
   /** The type of the labels that predictions give, see {@link Label}; absent if they are texts. */
   labels?: LabelType;
+  /** Models that were trained at once; predictions are the mean of theirs. */
+  members: number;
+  /** Values of the parameters of all of them. */
   parameters: number;
   /** How the table was written that the model learnt from. New tables are read in the same way, except in what the options of a call say. */
   reading: ReadingOptions;

@@ -73,3 +73,15 @@ test("hashed texts, also those that training did not see", async () => {
   assert.ok(value.every((one, at) => Math.abs(one - wanted[at]) < 1e-5), `${value} ${wanted}`);
   engine.dispose();
 });
+
+test("several models at once", async () => {
+  const engine = await mero.open({ device: "cpu" });
+  const { model } = await engine.fit(only("a", "size"), { target: "size", members: 3, ...quick });
+  assert.equal(model.info.members, 3);
+  const { value, deviation } = await model.predict({ a: [0, 9] });
+  assert.ok(deviation[0] > 0 && deviation[1] > deviation[0], String(deviation));
+  const wanted = command(await model.save(), [{ a: 0 }, { a: 9 }], ["a"]).map((cells) => cells.slice(0, 2).map(Number));
+  const near = (one, at) => Math.abs(one - at) <= 1e-5 * Math.max(1, Math.abs(at));
+  assert.ok(wanted.every(([mean, spread], row) => near(value[row], mean) && near(deviation[row], spread)), `${value} ${deviation} ${wanted}`);
+  engine.dispose();
+});

@@ -11,7 +11,7 @@ use crate::options::outputs::{Force, check_outs, keep_out};
 use crate::options::reading::{New, Reading, check_header, read_for};
 use crate::saved::load;
 use crate::show::examine::{bars, examine, partial_chart};
-use crate::show::labels::shape_of;
+use crate::show::labels::models_of;
 use crate::show::metrics::metrics_table;
 use crate::show::page::content::PageContent;
 use crate::show::page::page;
@@ -163,7 +163,7 @@ fn written_page(
         best_epoch: None,
         facts: vec![
             ("data", judged.0.source().to_owned()),
-            ("model", shape_of(&model.spec)),
+            ("model", models_of(model.members(), &model.spec)),
             ("loss", model.loss.text().to_owned()),
             ("engine", model.engine.clone()),
         ],

@@ -20,7 +20,6 @@ use meromorph::export::{
 };
 use meromorph::internal::host;
 use meromorph::model::{Model, Storage};
-use meromorph::nn::Layout;
 use meromorph::report::{bytes, count, counted, facts, figure};
 use meromorph::{Error, Result};
 
@@ -142,10 +141,7 @@ impl Args {
             (event, folder.display().to_string()),
             ("digest", digest.clone()),
             ("written", format!("{} by {}", metadata.created_utc, metadata.engine)),
-            (
-                "model",
-                format!("{}, {}", counted(Layout::of(&model.spec).count(), "parameter"), bytes(metadata.model.bytes)),
-            ),
+            ("model", format!("{}, {}", counted(model.parameter_count(), "parameter"), bytes(metadata.model.bytes))),
             ("onnx", format!("operator set {}, {}", metadata.opset, bytes(onnx.len() as u64))),
             ("decoding", decoding),
         ]));

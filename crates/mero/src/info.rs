@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::Answer;
 use crate::saved::load;
 use crate::show::columns::{column_table, listed, listed_as};
-use crate::show::labels::{blended, limits, shape_of};
+use crate::show::labels::{blended, limits, models_of};
 use crate::show::metrics::metrics_table;
 use crate::terminal::console::{say, say_json};
 use meromorph::Result;
 use meromorph::internal::host;
 use meromorph::judge::{Calibration, Residuals};
 use meromorph::model::Model;
-use meromorph::nn::{Layer, Layout};
+use meromorph::nn::Layer;
 use meromorph::report::{bytes, count, counted, facts, figure, short};
 use meromorph::run::{Provenance, mean_and_spread};
 use meromorph::table::{Feature, NumberFeature, Seen, Target};
@@ -68,7 +68,7 @@ fn described(args: &Args, model: &Model, provenance: Option<&Provenance>) -> Val
     json!({
         "event": "info", "model": args.model, "format": model.format, "engine": model.engine, "bytes": host::file_bytes(&args.model),
         "task": model.preparation.as_ref().map(|preparation| preparation.target.task().name()), "target": target,
-        "columns": features, "layers": model.spec.layers, "inputs": model.spec.inputs, "parameters": Layout::of(&model.spec).count(),
+        "columns": features, "layers": model.spec.layers, "inputs": model.spec.inputs, "members": model.members(), "parameters": model.parameter_count(),
         "loss": model.loss.text(), "weights": model.storage, "interval": interval,
         "training": provenance.map(|provenance| json!({
             "source": provenance.source, "rows": { "train": provenance.rows[0], "validation": provenance.rows[1], "test": provenance.rows[2] },
@@ -155,8 +155,9 @@ fn identity(args: &Args, model: &Model) -> Vec<(&'static str, String)> {
         }
         None => lines.push(("predicts", "from arrays: it has no column names".into())),
     }
-    let parameters = counted(Layout::of(&model.spec).count(), "parameter");
-    lines.push(("layers", format!("{}; {parameters} as {}", shape_of(&model.spec), model.storage.name())));
+    let parameters = counted(model.parameter_count(), "parameter");
+    let layers = models_of(model.members(), &model.spec);
+    lines.push(("layers", format!("{layers}; {parameters} as {}", model.storage.name())));
     if let Ok(work) = model.work() {
         let (flops, launches) = (counted(work.cost.flops as usize, "flop"), counted(work.launches.len(), "launch"));
         lines.push(("work", format!("{flops} for a row; {} for a batch", launches.replace("launchs", "launches"))));
@@ -187,7 +188,10 @@ fn training(provenance: &Provenance) -> String {
     lines.extend(
         split.into_iter().filter_map(|(by, column)| Some(("split by", format!("{by} \"{}\"", column.clone()?)))),
     );
-    let kept = best_epoch.map_or_else(String::new, |epoch| format!(", kept epoch {epoch}"));
+    let kept = best_epoch.map_or_else(String::new, |epoch| match settings.members {
+        1 => format!(", kept epoch {epoch}"),
+        members => format!(", kept the best epoch of each of {members} models, the last of them {epoch}"),
+    });
     lines.push(("epochs", format!("{epochs} of at most {}{kept}", settings.epochs)));
     lines.extend(blend.map(|blend| ("blend", blended(blend))));
     let step = settings.step.map_or("", StepKind::name);

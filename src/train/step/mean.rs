@@ -21,7 +21,8 @@ impl Mean {
         let parameters = device.upload(&vec![0; total])?.view();
         let record = || {
             let apart = state.moments.part(2 * total, total);
-            let views = [state.parameters.clone(), apart].map(|view| Var::constant(Tensor::over(device, view, [total])));
+            let views =
+                [state.parameters.clone(), apart].map(|view| Var::constant(Tensor::over(device, view, [total])));
             copy(&ops::add(&views[0], &views[1]), &parameters, 0);
             Ok(())
         };

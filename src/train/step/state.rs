@@ -75,7 +75,8 @@ impl State {
             stacked(device, Tag::Parameters, &start)?,
         ];
         let one = |member: usize| {
-            let [parameters, moments, control, order, report, best] = kept.each_ref().map(|views| views[member].clone());
+            let [parameters, moments, control, order, report, best] =
+                kept.each_ref().map(|views| views[member].clone());
             let source = blocks.iter().map(|views| views[member].clone()).collect();
             let sums = sums[member].take();
             Self { parameters, moments, sums, control, order, report, best, source, gathered: None }

@@ -41,9 +41,8 @@ pub(crate) fn plans(
     let Member { setup, state, .. } = &members[0];
     let device = setup.device;
     let Some(gathered) = &state.gathered else {
-        let whole = || {
-            members.iter().enumerate().try_for_each(|(at, member)| record(member, at, filled).map(|()| then(at)))
-        };
+        let whole =
+            || members.iter().enumerate().try_for_each(|(at, member)| record(member, at, filled).map(|()| then(at)));
         return Ok((device.capture_with(passes, whole)?.0, None));
     };
     if setup.settings.gradients.sharpness.is_some() {

@@ -5,7 +5,7 @@ use meromorph::table;
 use serde::Serialize;
 
 use super::setup::{RunTime, Session};
-use crate::show::labels::{blended, limits, place, shape_of};
+use crate::show::labels::{blended, limits, models_of, place};
 use crate::show::metrics::metrics_table;
 use meromorph::internal::host;
 use meromorph::judge::Metrics;
@@ -32,6 +32,8 @@ pub(crate) struct TrainReport {
     steps_per_s: f64,
     train_loss: Option<f64>,
     val_loss: Option<f64>,
+    /// Models that were trained at once.
+    members: usize,
     val: Option<Metrics>,
     test: Option<Metrics>,
     /// The test rows predicted without the inputs.
@@ -91,6 +93,7 @@ impl TrainReport {
             steps_per_s,
             train_loss: best.map(|report| report.train_loss),
             val_loss: best.and_then(|report| report.val_loss),
+            members: trainer.settings().members,
             val,
             test,
             baseline,
@@ -125,12 +128,11 @@ impl TrainReport {
     pub(crate) fn facts(&self, session: &Session, trainer: &Trainer) -> Vec<(&'static str, String)> {
         let (settings, Rows { train, validation, test }) = (trainer.settings(), self.rows);
         let [train, validation, test] = [train, validation, test].map(|rows| count(rows as u64));
-        let parameters = counted(trainer.network().layout().count(), "parameter");
-        let kept = self.best_epoch.map_or_else(String::new, |epoch| format!("; kept the weights of epoch {epoch}"));
+        let kept = self.best_epoch.map_or_else(String::new, |epoch| format!("; kept {}", self.kept(epoch)));
         vec![
             ("data", session.source.clone()),
             ("rows", format!("{train} for training, {validation} for validation, {test} for testing")),
-            ("model", format!("{}, {parameters}", shape_of(&session.run.spec))),
+            ("model", layers(session, trainer)),
             ("loss", settings.loss.text().to_owned()),
             ("optimiser", format!("{}, learning rate {}", settings.optimizer.name(), figure(settings.lr))),
             ("batch", counted(settings.batch, "row")),
@@ -142,6 +144,14 @@ impl TrainReport {
         ]
     }
 
+    /// Which weights were kept, of the best epoch or of the last of several models' best epochs.
+    fn kept(&self, epoch: usize) -> String {
+        if self.members == 1 {
+            return format!("the weights of epoch {epoch}");
+        }
+        format!("the best weights of each of {} models, the last of epoch {epoch}", self.members)
+    }
+
     /// The report as text.
     pub(crate) fn text(&self, processor: &str) -> String {
         let why = match self.stop {
@@ -151,7 +161,7 @@ impl TrainReport {
         };
         let mut lines = vec![
             ("trained", format!("{} in {}: {why}", counted(self.epochs, "epoch"), duration(self.seconds))),
-            ("kept", self.best_epoch.map_or_else(|| "–".into(), |epoch| format!("the weights of epoch {epoch}"))),
+            ("kept", self.best_epoch.map_or_else(|| "–".into(), |epoch| self.kept(epoch))),
             ("speed", format!("{} rows/s, {} steps/s", scaled_count(self.samples_per_s), figure(self.steps_per_s))),
             ("step", format!("{} on {}", self.step, place(self.device, processor, self.threads))),
         ];
@@ -166,12 +176,18 @@ impl TrainReport {
     }
 }
 
+/// The layers of the model, how many models there are of them, and their parameters.
+fn layers(session: &Session, trainer: &Trainer) -> String {
+    let members = trainer.settings().members;
+    let parameters = counted(members * trainer.network().layout().count(), "parameter");
+    format!("{}, {parameters}", models_of(members, &session.run.spec))
+}
+
 /// The data, model and plan, before the first step.
 pub(crate) fn introduction(session: &Session, trainer: &Trainer) -> String {
     let (data, run) = (trainer.data(), &session.run);
     let Rows { train, validation, test } = Rows::of(data);
     let [train, validation, test] = [train, validation, test].map(|rows| count(rows as u64));
-    let parameters = counted(trainer.network().layout().count(), "parameter");
     let target = run.preparation.target.name();
     let columns = counted(run.preparation.features.len(), "column");
     let mut lines = vec![
@@ -183,7 +199,7 @@ pub(crate) fn introduction(session: &Session, trainer: &Trainer) -> String {
         lines.push(("gaps", gaps));
     }
     lines.extend(session.judging.held.iter().map(|held| (held.part, held.text())));
-    lines.push(("model", format!("{}, {parameters}", shape_of(&run.spec))));
+    lines.push(("model", layers(session, trainer)));
     if let Some(head) = run.spec.head() {
         lines.push(("poles", limits(&head.decoding, &run.preparation.target)));
     }

@@ -10,8 +10,12 @@ pub(crate) fn place(device: &str, name: &str, threads: usize) -> String {
     format!("{device} ({name}, {})", counted(threads, "thread"))
 }
 
-/// `5 → 64 → 64 → 1, silu`.
-pub(crate) fn shape_of(spec: &Spec) -> String {
+/// `5 → 64 → 64 → 1, silu`; of several models that were trained at once, `4 models of …`.
+pub(crate) fn models_of(members: usize, spec: &Spec) -> String {
+    if members == 1 { shape_of(spec) } else { format!("{members} models of {}", shape_of(spec)) }
+}
+
+fn shape_of(spec: &Spec) -> String {
     let mut widths = vec![spec.inputs.to_string()];
     let mut between = Vec::new();
     for layer in &spec.layers {

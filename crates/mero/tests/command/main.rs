@@ -17,6 +17,7 @@ mod formats;
 mod gradients;
 mod judging;
 mod manners;
+mod members;
 mod memory;
 #[path = "../../../../tests/engine/noise.rs"]
 mod noise;

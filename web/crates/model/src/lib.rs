@@ -13,7 +13,6 @@ use meromorph::Device;
 use meromorph::error::{Error, Result, listed};
 use meromorph::files::{Format, Header, Table};
 use meromorph::model::{Noted, PredictOptions, Prediction, Ready};
-use meromorph::nn::Layout;
 use meromorph::table::{Feature, Note, NoteKind, NumberFeature, Preparation, Seen, Unknown};
 use meromorph::train::Precision;
 use meromorph_web_values::{Answer, get, object, set, show, strings, thrown};
@@ -95,7 +94,8 @@ impl Model {
             ("classes", strings(target.levels().iter().map(String::as_str))),
             ("inputs", preparation.features.iter().map(input).collect::<Array>().into()),
             ("reading", reading_of(&self.own_format())),
-            ("parameters", (Layout::of(&self.model.spec).count() as f64).into()),
+            ("members", (self.model.members() as f64).into()),
+            ("parameters", (self.model.parameter_count() as f64).into()),
         ]);
         if let Some(labels) = &self.model.labels {
             set(&info, "labels", &labels.as_str().into());
