@@ -111,6 +111,14 @@ def write_model(path, header, tensors):
     path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
+def tensors_of(path):
+    """The numbers of a model file, by their names."""
+    content = path.read_bytes()
+    length, = struct.unpack("<Q", content[:8])
+    places = {name: (one["shape"], one["data_offsets"]) for name, one in json.loads(content[8:8 + length]).items() if "dtype" in one}
+    return {name: numpy.frombuffer(content[8 + length + first:8 + length + end], "<f4").reshape(shape) for name, (shape, (first, end)) in places.items()}
+
+
 def mero(*words):
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
     if done.returncode:
@@ -363,6 +371,20 @@ def function(binary, folder):
     return not problems
 
 
+def outputs(binary, folder):
+    """Two models of two outputs each, from `tests/data`: the means of what numpy makes of their weights."""
+    model = pathlib.Path(__file__).parent / "data" / "outputs.safetensors"
+    mero(binary, "export", model, "--bundle", folder / "outputs", "--overwrite")
+    session = session_of(folder / "outputs", check_bundle(folder / "outputs"))
+    w, u, v = (tensors_of(model)[name].astype(float) for name in "wuv")
+    x = numpy.random.default_rng(3).normal(size=(100, 3)).astype(numpy.float32)
+    wanted = [sum(numpy.tanh(x @ w[at]) @ u[at] for at in (0, 1)) / 2, sum(numpy.exp(-x @ v[at]) for at in (0, 1)) / 2]
+    got = session.run(["output_0", "output_1"], {"x": x})
+    apart = max(numpy.abs(a - b).max() / numpy.abs(b).max() for a, b in zip(got, wanted))
+    print(f"two models of two outputs: {apart:.1e} apart")
+    return apart < 1e-6
+
+
 def edges():
     """Numerators and denominators of every size and kind."""
     sizes = [0.0, 1e-45, 1.2e-38, 1e-30, 1e-19, 1e-3, 0.04, 0.06, 0.3, 1.0, 7.0, 1e19, 1e30, 3e38, math.inf, math.nan]
@@ -471,6 +493,7 @@ def main():
         for name in handmade(folder):
             bad += [] if check(binary, folder, name) else [name]
         bad += [] if function(binary, folder) else ["a function"]
+        bad += [] if outputs(binary, folder) else ["several outputs"]
         for threshold in ("angle", "denominator"):
             bad += [] if property_26_masks_are_those_of_strict_decoding(binary, folder, threshold) else [f"edges by {threshold}"]
             bad += [] if a_pair_exactly_at_a_threshold_is_not_below_it(binary, folder, threshold) else [f"at the threshold by {threshold}"]

@@ -20,7 +20,7 @@ pub use trace::{Function, Tracing, trace};
 
 use crate::autograd::{Var, apply};
 use crate::error::{Error, Result};
-use crate::json::Json;
+use crate::json::{self, Json, Record};
 use crate::ops::{OpRecord, Reading};
 use crate::program::Curve;
 use crate::record;
@@ -33,7 +33,7 @@ const CHECKED_ROWS: [usize; 6] = [1, 2, 3, 4, 5, 2048];
 /// Most nodes of a graph.
 const MOST_NODES: usize = 1 << 16;
 
-/// A model from `inputs` values per row to one output [rows, columns].
+/// A model from `inputs` values per row to outputs [rows, columns].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     /// Values per row of the input [rows, inputs].
@@ -44,13 +44,58 @@ pub struct Graph {
     pub constants: Vec<Constant>,
     /// The nodes, each after those that it uses.
     pub nodes: Vec<Node>,
-    /// The value that is the output.
+    /// The outputs.
+    pub outputs: Vec<GraphOutput>,
+}
+
+/// An output.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GraphOutput {
+    /// The value that it is.
     pub output: usize,
     /// Its columns.
     pub columns: usize,
 }
 
-record! { Graph { inputs, parameters, constants, nodes, output, columns } }
+record! { GraphOutput { output, columns } }
+
+/// In JSON the fields of the first output are fields of the graph, as in files from before there were several; others follow.
+impl Record for Graph {
+    fn blank() -> Self {
+        Self { outputs: vec![GraphOutput::blank()], ..Self::default() }
+    }
+
+    fn to_json(&self) -> Json {
+        let [GraphOutput { output, columns }, others @ ..] = &self.outputs[..] else { return Json::Null };
+        let fields: [(_, &dyn Record); 6] = [
+            ("inputs", &self.inputs),
+            ("parameters", &self.parameters),
+            ("constants", &self.constants),
+            ("nodes", &self.nodes),
+            ("output", output),
+            ("columns", columns),
+        ];
+        let others = others.to_vec();
+        let others: Option<(_, &dyn Record)> = (!others.is_empty()).then_some(("others", &others));
+        json::write_fields(&fields.into_iter().chain(others).collect::<Vec<_>>())
+    }
+
+    fn read(&mut self, json: &Json) -> Result<()> {
+        let (mut first, mut others) = (GraphOutput::blank(), Vec::<GraphOutput>::new());
+        let mut slots: [json::Slot<'_>; 7] = [
+            ("inputs", &mut self.inputs, false),
+            ("parameters", &mut self.parameters, false),
+            ("constants", &mut self.constants, false),
+            ("nodes", &mut self.nodes, false),
+            ("output", &mut first.output, false),
+            ("columns", &mut first.columns, false),
+            ("others", &mut others, true),
+        ];
+        json::read_fields(json, &mut slots)?;
+        self.outputs = [first].into_iter().chain(others).collect();
+        Ok(())
+    }
+}
 
 /// A parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,11 +153,16 @@ impl Graph {
         self.constants.iter().try_for_each(Constant::check)?;
         for rows in CHECKED_ROWS {
             let forms = self.forms(rows, curve)?;
-            let output = forms.get(self.output).ok_or_else(|| self.missing("the output", self.output))?;
-            let is_fitting = output.dtype == DType::F32 && output.sizes() == [rows, self.columns];
-            if !is_fitting || self.columns == 0 {
-                let (got, columns) = (&output.shape, self.columns);
-                return Err(Error::new(format!("the output: got {got}, expected [{rows}, {columns}] for {rows} rows")));
+            for (at, &GraphOutput { output, columns }) in self.outputs.iter().enumerate() {
+                let place = if self.outputs.len() == 1 { "the output".to_owned() } else { format!("output {at}") };
+                let output = forms.get(output).ok_or_else(|| self.missing(&place, output))?;
+                let is_fitting = output.dtype == DType::F32 && output.sizes() == [rows, columns];
+                if !is_fitting || columns == 0 {
+                    let got = &output.shape;
+                    return Err(Error::new(format!(
+                        "{place}: got {got}, expected [{rows}, {columns}] for {rows} rows"
+                    )));
+                }
             }
         }
         Ok(())
@@ -157,8 +207,8 @@ impl Graph {
         Ok(forms)
     }
 
-    /// Records the ops for `x` [rows, inputs] with these parameters, and returns the output.
-    pub fn record(&self, parameters: &[Var], x: &Var, curve: CurveOf) -> Result<Var> {
+    /// Records the ops for `x` [rows, inputs] with these parameters, and returns the outputs.
+    pub fn record(&self, parameters: &[Var], x: &Var, curve: CurveOf) -> Result<Vec<Var>> {
         let rows = x.shape().sizes()[0];
         let device = x.value().device();
         let mut values = vec![x.clone()];
@@ -181,16 +231,16 @@ impl Graph {
                 }
             }
         }
-        Ok(values[self.output].clone().expect("the output is kept"))
+        Ok(self.outputs.iter().map(|one| values[one.output].clone().expect("an output is kept")).collect())
     }
 
-    /// The node that uses each value last; the number of nodes for the output, which stays.
+    /// The node that uses each value last; the number of nodes for the outputs, which stay.
     fn last_uses(&self) -> Vec<usize> {
         let mut last = vec![self.nodes.len(); self.before() + self.nodes.len()];
         for (at, node) in self.nodes.iter().enumerate() {
             node.inputs.iter().for_each(|&value| last[value] = at);
         }
-        last[self.output] = self.nodes.len();
+        self.outputs.iter().for_each(|one| last[one.output] = self.nodes.len());
         last
     }
 }

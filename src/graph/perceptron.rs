@@ -17,7 +17,12 @@ impl Graph {
     /// between all of them.
     pub fn as_perceptron(&self) -> Option<Perceptron<'_>> {
         let count = self.nodes.len();
-        if count == 0 || self.parameters.len() != 2 * count || self.output + 1 != self.before() + count {
+        let is_last = |output: usize| output + 1 == self.before() + count;
+        if count == 0
+            || self.parameters.len() != 2 * count
+            || self.outputs.len() != 1
+            || !is_last(self.outputs[0].output)
+        {
             return None;
         }
         let (mut function, mut outputs) = (None, Vec::new());

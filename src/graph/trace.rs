@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::constant::Constant;
 use super::size::{ROWS, joined};
-use super::{Graph, GraphParameter, Node, Size};
+use super::{Graph, GraphOutput, GraphParameter, Node, Size};
 use crate::autograd::{self, Detach, Op, Traced, Var};
 use crate::device::{Device, Passes};
 use crate::error::{Error, Result};
@@ -31,9 +31,8 @@ pub struct Tracing {
 struct Pass {
     nodes: Vec<Made>,
     constants: Vec<Tensor>,
-    output: Source,
-    /// Columns of the output.
-    columns: usize,
+    /// The outputs, and the columns of each.
+    outputs: Vec<(Source, usize)>,
 }
 
 /// An op of a pass.
@@ -51,7 +50,7 @@ enum Source {
     Node(usize),
 }
 
-/// Calls `function` of parameters of these names and shapes and of inputs [rows, inputs]; it must return one output [rows, columns].
+/// Calls `function` of parameters of these names and shapes and of inputs [rows, inputs]; it must return outputs [rows, columns].
 ///
 /// Errors if it reads a value, or an op cannot be stored.
 pub fn trace(
@@ -98,7 +97,7 @@ impl Tracing {
         let [first, other, again] = &self.passes;
         let is_alike = |a: &Pass, b: &Pass| {
             let is_alike = |(a, b): (&Made, &Made)| a.op.name() == b.op.name() && a.inputs == b.inputs;
-            a.output == b.output
+            a.outputs == b.outputs
                 && [a.nodes.len(), a.constants.len()] == [b.nodes.len(), b.constants.len()]
                 && a.nodes.iter().zip(&b.nodes).all(is_alike)
         };
@@ -108,8 +107,7 @@ impl Tracing {
         if !is_alike(first, other) {
             return Err(depends("which ops it applies"));
         }
-        let (inputs, columns) = (self.inputs, first.columns);
-        let mut graph = Graph { inputs, parameters: self.parameters.clone(), columns, ..Graph::default() };
+        let mut graph = Graph { inputs: self.inputs, parameters: self.parameters.clone(), ..Graph::default() };
         // Constants that are the same for each row are stored for one row, and broadcast.
         let mut widened: Vec<Option<Json>> = Vec::new();
         for ((a, b), again) in few.into_iter().zip(many).zip(repeated) {
@@ -156,7 +154,8 @@ impl Tracing {
             let inputs = a.inputs.iter().map(|&source| place(source)).collect();
             graph.nodes.push(Node { op: a.op.name().to_owned(), inputs, attributes });
         }
-        graph.output = place(first.output);
+        let output = |&(source, columns): &(Source, usize)| GraphOutput { output: place(source), columns };
+        graph.outputs = first.outputs.iter().map(output).collect();
         Ok(graph)
     }
 
@@ -192,19 +191,14 @@ impl Pass {
             let leaf = |shape: &Shape| Var::leaf(Tensor::empty(device, shape, DType::F32));
             let (leaves, x): (Vec<Var>, Var) = (shapes.iter().map(leaf).collect(), leaf(&Shape::from([rows, inputs])));
             let (outputs, ops) = autograd::trace(|| function(&leaves, &x));
-            let outputs = outputs?;
-            let [output] = &outputs[..] else {
-                let got = outputs.len();
-                return Err(Error::new(format!("save: the function has {got} outputs: expected one [rows, columns]")));
-            };
-            pass = Some(Self::between(&leaves, &x, output, ops));
+            pass = Some(Self::between(&leaves, &x, &outputs?, ops));
             Ok(())
         })?;
         Ok(pass.expect("the capture has made it"))
     }
 
-    /// The ops that lead from the leaves and `x` to the output.
-    fn between(leaves: &[Var], x: &Var, output: &Var, ops: Vec<Traced>) -> Self {
+    /// The ops that lead from the leaves and `x` to the outputs.
+    fn between(leaves: &[Var], x: &Var, outputs: &[Var], ops: Vec<Traced>) -> Self {
         let mut found = Found::default();
         found.add(x, Source::Input);
         leaves.iter().enumerate().for_each(|(at, leaf)| found.add(leaf, Source::Parameter(at)));
@@ -214,12 +208,15 @@ impl Pass {
             found.add(&output, Source::Node(nodes.len()));
             nodes.push(Made { op, inputs });
         }
-        let columns = output.shape().sizes().last().copied().unwrap_or_default();
-        let output = found.source(output, &mut nodes);
-        Self { nodes, constants: found.constants, output, columns }.pruned()
+        let output = |output: &Var| {
+            let columns = output.shape().sizes().last().copied().unwrap_or_default();
+            (found.source(output, &mut nodes), columns)
+        };
+        let outputs = outputs.iter().map(output).collect();
+        Self { nodes, constants: found.constants, outputs }.pruned()
     }
 
-    /// Without ops and constants that the output does not need.
+    /// Without ops and constants that the outputs do not need.
     fn pruned(self) -> Self {
         let (mut needed, mut used) = (vec![false; self.nodes.len()], vec![false; self.constants.len()]);
         let mut mark = |source: Source, needed: &mut [bool]| match source {
@@ -227,7 +224,7 @@ impl Pass {
             Source::Constant(at) => used[at] = true,
             Source::Input | Source::Parameter(_) => {}
         };
-        mark(self.output, &mut needed);
+        self.outputs.iter().for_each(|(source, _)| mark(*source, &mut needed));
         for (at, node) in self.nodes.iter().enumerate().rev() {
             if needed[at] {
                 node.inputs.iter().for_each(|&source| mark(source, &mut needed));
@@ -249,8 +246,7 @@ impl Pass {
         Self {
             nodes: nodes.collect(),
             constants: constants.map(|(tensor, _)| tensor).collect(),
-            output: moved(self.output),
-            columns: self.columns,
+            outputs: self.outputs.into_iter().map(|(source, columns)| (moved(source), columns)).collect(),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::{self, GraphParameter, Tracing};
 use crate::kernels::mlp::Mlp;
-use crate::nn::{Head, Init, Layer, Layout, Parameter, Pass, RunningStats, Spec, forward, initialise, learn};
+use crate::nn::{Head, Init, Layer, Layout, Parameter, Pass, RunningStats, Spec, initialise, learn_each};
 use crate::ops;
 use crate::tensor::Tensor;
 
@@ -99,15 +99,15 @@ impl Network {
 
     /// The model as data: a function is traced into a graph of ops, as one layer.
     ///
-    /// Errors for a function of several outputs, one that reads a value, depends on the number of rows other than by the sizes of its values, or draws
-    /// random numbers, and one with an op that cannot be stored.
+    /// Errors for a function that reads a value, depends on the number of rows other than by the sizes of its values, or draws
+    /// random numbers, and for one with an op that cannot be stored.
     pub async fn traced(&self, device: &Device) -> Result<Spec> {
         match &self.model {
             Definition::Spec(spec) => Ok(spec.clone()),
             Definition::Function { inputs, .. } => {
                 let graph = self.trace(device, false)?.graph().await?;
                 let spec = Spec { inputs: *inputs, layers: vec![Layer::Function(graph)] };
-                spec.outputs().map_err(|error| error.within("save"))?;
+                spec.each_output().map_err(|error| error.within("save"))?;
                 Ok(spec)
             }
         }
@@ -239,10 +239,7 @@ impl Network {
     /// The outputs of a pass that trains, and the running statistics of its norms after it.
     pub(crate) fn learn(&self, leaves: &[Var], x: &Var, pass: &Pass) -> Result<(Vec<Var>, Vec<RunningStats>)> {
         match &self.model {
-            Definition::Spec(spec) => {
-                let (z, running) = learn(spec, leaves, x, pass);
-                Ok((vec![z], running))
-            }
+            Definition::Spec(spec) => learn_each(spec, leaves, x, pass),
             Definition::Function { forward, .. } => {
                 Ok((Self::call(forward, &self.named(leaves, true), x)?, Vec::new()))
             }
@@ -252,7 +249,7 @@ impl Network {
     /// The outputs of a pass that predicts.
     pub(crate) fn predict(&self, leaves: &[Var], x: &Var) -> Result<Vec<Var>> {
         match &self.model {
-            Definition::Spec(spec) => Ok(vec![forward(spec, leaves, x, &Pass::Predict)]),
+            Definition::Spec(spec) => Ok(learn_each(spec, leaves, x, &Pass::Predict)?.0),
             Definition::Function { forward, .. } => Self::call(forward, &self.named(leaves, false), x),
         }
     }

@@ -18,7 +18,12 @@ impl Model {
         self.outputs_in(device, x, Precision::F32).await
     }
 
-    /// The same with activations in `precision`. For f16 errors if the model is not a plain perceptron of up to 16 layers (on a GPU 128 wide), or
+    /// Every output on its own, each [rows, columns], of a function with several.
+    pub async fn outputs_each(&self, device: &Device, x: &[f32]) -> Result<Vec<Vec<f32>>> {
+        self.predictor(device)?.run_each(x).await
+    }
+
+    /// The same as [`Model::outputs`] with activations in `precision`. For f16 errors if the model is not a plain perceptron of up to 16 layers (on a GPU 128 wide), or
     /// an output exceeds the range.
     pub async fn outputs_in(&self, device: &Device, x: &[f32], precision: Precision) -> Result<Vec<f32>> {
         self.predictor(device)?.keeping(precision)?.run(x).await

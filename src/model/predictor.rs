@@ -77,7 +77,9 @@ impl Predictor {
         let mut all = self.run_each(x).await?;
         match all.len() {
             0 | 1 => Ok(all.pop().unwrap_or_default()),
-            count => Err(Error::new(format!("predict: the model has {count} outputs: use predict_each"))),
+            count => Err(Error::new(format!(
+                "predict: the model has {count} outputs, expected one: use predict_each, or outputs_each of a saved model"
+            ))),
         }
     }
 

@@ -180,8 +180,9 @@ impl Model {
                 env!("CARGO_PKG_VERSION")
             )));
         }
-        let outputs = header.spec.values().map_err(|error| error.within(source))?;
+        header.spec.each_output().map_err(|error| error.within(source))?;
         if let Some(preparation) = &header.preparation {
+            let outputs = header.spec.values().map_err(|error| error.within(source))?;
             preparation.check().map_err(|error| error.within(source))?;
             let (inputs, wanted) = (preparation.inputs(), header.spec.inputs);
             if inputs != wanted {

@@ -1,7 +1,7 @@
 //! The forward pass in ops, for the recorded step and recorded prediction.
 
 use super::kind::LayerKind;
-use super::layer::kinds;
+use super::layer::{Layer, curve_of, kinds};
 use super::pass::{Forward, Pass, RunningStats};
 use super::spec::Spec;
 use crate::autograd::Var;
@@ -27,6 +27,20 @@ pub fn learn(spec: &Spec, parameters: &[Var], x: &Var, mode: &Pass) -> (Var, Vec
         None => y,
     };
     (y, pass.seen)
+}
+
+/// The same with every output of a model that is one function.
+pub(crate) fn learn_each(
+    spec: &Spec,
+    parameters: &[Var],
+    x: &Var,
+    mode: &Pass,
+) -> Result<(Vec<Var>, Vec<RunningStats>)> {
+    if let [Layer::Function(graph)] = &spec.layers[..] {
+        return Ok((graph.record(parameters, x, curve_of)?, Vec::new()));
+    }
+    let (z, running) = learn(spec, parameters, x, mode);
+    Ok((vec![z], running))
 }
 
 /// What a layer applies in prediction, as a graph, for `width` values per row before it.

@@ -3,7 +3,7 @@
 use super::activation::Activation;
 use super::head::Head;
 use super::kind::{LayerKind, width_after, wrong};
-use super::layer::{ActivationLayer, Layer, Linear, Residual, kinds};
+use super::layer::{ActivationLayer, Layer, Linear, Residual, curve_of, kinds};
 use crate::error::{Error, Result};
 use crate::graph::Perceptron;
 use crate::json::Record;
@@ -84,6 +84,17 @@ impl Spec {
         let Some(head) = self.head() else { return Ok(width) };
         LayerKind::check(head, width, &path)?;
         Ok(2 * head.outputs)
+    }
+
+    /// Columns of every output: of several if the model is one function that has them.
+    pub fn each_output(&self) -> Result<Vec<usize>> {
+        match &self.layers[..] {
+            [Layer::Function(graph)] if graph.outputs.len() > 1 => {
+                graph.check(curve_of).map_err(|error| wrong("layers.0", &error.to_string()))?;
+                Ok(graph.outputs.iter().map(|one| one.columns).collect())
+            }
+            _ => Ok(vec![self.outputs()?]),
+        }
     }
 
     /// Widths of the linear layers and their activation, if the model is a plain perceptron with the same activation everywhere,

@@ -14,14 +14,20 @@ pub(crate) fn check(network: &Network, settings: &TrainerConfig, data: &Data) ->
     network.check()?;
     settings.check()?;
     data.check()?;
-    let outputs = network.spec().map(Spec::outputs).transpose()?;
+    let each = network.spec().map(Spec::each_output).transpose()?;
     let (inputs, got) = (network.inputs(), data.inputs);
     if inputs != got {
         return Err(Error::new(format!("train: the model takes {inputs} inputs, the rows have {got}")));
     }
     check_network(network, settings)?;
-    let (Some(spec), Some(outputs), false) = (network.spec(), outputs, network.has_own_loss()) else {
+    let (Some(spec), Some(each), false) = (network.spec(), each, network.has_own_loss()) else {
         return Ok(());
+    };
+    let [outputs] = each[..] else {
+        let (name, got) = (settings.loss.text(), each.len());
+        return Err(Error::new(format!(
+            "train: loss \"{name}\" needs one output: got {got}, expected 1, or a loss of the model's own (with_loss)"
+        )));
     };
     let is_classes = settings.loss.target().form == TargetForm::Class;
     if !is_classes && spec.head().is_some() != matches!(settings.loss, Loss::Pairs(_)) {

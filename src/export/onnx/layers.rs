@@ -17,10 +17,15 @@ use crate::tensor::Form;
 pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
     let (layout, head) = (Layout::of(&model.spec), model.spec.head());
     let x = inputs::with_bins(graph, model);
-    let (mut each, mut width) = (Vec::new(), 0);
+    let (mut each, mut width): (Vec<Vec<Name>>, _) = (Vec::new(), 0);
+    let widths = model.spec.each_output()?;
     for (at, flat) in model.each_member().enumerate() {
         let prefix = if model.members() > 1 { format!("members.{at}.") } else { String::new() };
         let mut pass = Pass::new(graph, &layout, (prefix, flat), model.spec.inputs);
+        if let [Layer::Function(function)] = &model.spec.layers[..] {
+            each.push(pass.function(function, x.clone())?);
+            continue;
+        }
         let z = pass.layers(model.spec.body(), x.clone())?;
         width = pass.width;
         each.push(match head {
@@ -30,7 +35,14 @@ pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
     }
     let mut pass = Pass::new(graph, &layout, (String::new(), &[]), width);
     let Some(head) = head else {
-        let z = pass.mean(model, each.concat(), width)?;
+        let output = |(at, width): (usize, &usize)| {
+            pass.mean(model, each.iter().map(|outputs| outputs[at].clone()).collect(), *width)
+        };
+        let mut outputs: Vec<Name> = widths.iter().enumerate().map(output).collect::<Result<_>>()?;
+        if outputs.len() > 1 {
+            return Ok(outputs);
+        }
+        let (z, width) = (outputs.swap_remove(0), widths[0]);
         let exported = model.loss.link().exported.iter();
         return exported.map(|(_, function)| pass.output(*function, width, &z)).collect();
     };
@@ -54,14 +66,14 @@ impl Pass<'_> {
         let all = self.graph.node("Concat", &parts.iter().collect::<Vec<_>>(), &[Setting::Int("axis", 1)]);
         let function = |_: &[Var], x: &Var| Ok(vec![mean(&pairs::parts(x, members))]);
         let tracing = graph::trace(&Device::dry(), members * width, Vec::new(), &function)?;
-        self.function(&tracing.graph_at_once()?, all)
+        Ok(self.function(&tracing.graph_at_once()?, all)?.swap_remove(0))
     }
 
     /// What the model's loss makes of its outputs `z` [batch, width].
     fn output(&mut self, function: Option<fn(&Var) -> Var>, width: usize, z: &Name) -> Result<Name> {
         let Some(function) = function else { return Ok(z.clone()) };
         let tracing = graph::trace(&Device::dry(), width, Vec::new(), &|_, x| Ok(vec![function(x)]))?;
-        self.function(&tracing.graph_at_once()?, z.clone())
+        Ok(self.function(&tracing.graph_at_once()?, z.clone())?.swap_remove(0))
     }
 
     fn layers(&mut self, layers: &[Layer], x: Name) -> Result<Name> {
@@ -78,21 +90,21 @@ impl Pass<'_> {
             Layer::Rational(layer) => Ok(self.rational(layer, &x)),
             Layer::MaskedNorm(MaskedNorm { epsilon, .. }) => Ok(self.norm(*epsilon, &x)),
             Layer::MaskedSoftmax(_) => Ok(self.softmax(&x)),
-            Layer::Function(graph) => self.function(graph, x),
+            Layer::Function(graph) => Ok(self.function(graph, x)?.swap_remove(0)),
             plain => {
                 let graph = nn::traced(plain.as_kind(), self.width)?;
-                self.function(&graph, x)
+                Ok(self.function(&graph, x)?.swap_remove(0))
             }
         }
     }
 
-    /// The nodes of a function's ops.
-    fn function(&mut self, function: &graph::Graph, x: Name) -> Result<Name> {
+    /// The outputs of a function, as nodes of its ops.
+    fn function(&mut self, function: &graph::Graph, x: Name) -> Result<Vec<Name>> {
         // What works on each value alone leaves the mask as it is.
         if !function.is_pointwise() {
             self.mask = self.rows();
         }
-        self.width = function.columns;
+        self.width = function.outputs[0].columns;
         let forms = function.forms(1, nn::curve_of)?;
         let mut values = vec![x];
         for _ in &function.parameters {
@@ -107,7 +119,7 @@ impl Pass<'_> {
             let value = (OpRecord::named(&node.op)?.onnx)(&node.attributes, self.graph, &names, &forms)?;
             values.push(value);
         }
-        Ok(values.swap_remove(function.output))
+        Ok(function.outputs.iter().map(|one| values[one.output].clone()).collect())
     }
 
     /// A rational layer's values; its poles are added to the mask.

@@ -61,6 +61,10 @@ pub(super) fn input(model: &Model) -> TensorInfo {
 
 /// The outputs of the graph, in order.
 pub(super) fn outputs(model: &Model) -> Result<Vec<TensorInfo>> {
+    if let each @ [_, _, ..] = &model.spec.each_output()?[..] {
+        let one = |(at, &columns): (usize, &usize)| info(&format!("output_{at}"), columns, Element::Float);
+        return Ok(each.iter().enumerate().map(one).collect());
+    }
     let values = model.spec.values()?;
     if model.spec.head().is_none() {
         let (values, exported) = (model.loss.values(values), model.loss.link().exported.iter());

@@ -28,11 +28,15 @@ impl LayerKind for Graph {
         if self.inputs != width {
             return Err(wrong(path, &format!("a function of {} inputs: got {width} values", self.inputs)));
         }
+        if self.outputs.len() != 1 {
+            let got = self.outputs.len();
+            return Err(wrong(path, &format!("a function of {got} outputs, expected one here")));
+        }
         Self::check(self, curve_of).map_err(|error| wrong(path, &error.to_string()))
     }
 
     fn width(&self, _width: usize) -> usize {
-        self.columns
+        self.outputs.first().map_or(0, |one| one.columns)
     }
 
     fn parameters(&self, _width: usize) -> Vec<NewParameter> {
@@ -43,7 +47,8 @@ impl LayerKind for Graph {
     fn forward(&self, pass: &mut Forward<'_>, x: Var, path: &str, _activation: Option<&Activation>) -> Var {
         pass.mask = pass.rows();
         let parameters: Vec<Var> = self.parameters.iter().map(|_| pass.next()).collect();
-        self.record(&parameters, &x, curve_of).unwrap_or_else(|error| panic!("model: {path}: {error}"))
+        let outputs = self.record(&parameters, &x, curve_of);
+        outputs.unwrap_or_else(|error| panic!("model: {path}: {error}")).swap_remove(0)
     }
 
     fn format(&self) -> u32 {

@@ -26,7 +26,8 @@ fn shape_of(spec: &Spec) -> String {
                 continue;
             }
             Layer::Function(graph) => {
-                widths.push(graph.columns.to_string());
+                let columns: Vec<String> = graph.outputs.iter().map(|one| one.columns.to_string()).collect();
+                widths.push(columns.join(" and "));
                 kind.text()
             }
             _ => kind.text(),
