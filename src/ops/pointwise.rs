@@ -187,69 +187,25 @@ pub fn fused(inputs: &[&Var], body: impl FnOnce(&[Expr]) -> Expr) -> Var {
 }
 
 macro_rules! pointwise {
-    ($($name:ident($($arg:ident),+) $row:ident $doc:literal;)+) => {$(
-        #[doc = $doc]
-        #[track_caller]
-        pub fn $name($($arg: &Var),+) -> Var {
-            run(Program::op(&op::$row), &[$($arg),+])
+    ($($(#[$doc:meta])* $row:ident $name:ident($($arg:ident),+);)+) => {
+        /// The scalar operations of the formula language by their names, broadcast.
+        #[allow(unreachable_pub, reason = "the room has a `max` of its own")]
+        pub(super) mod named {
+            use super::{Program, Var, op, run};
+
+            $($(#[$doc])*
+            #[track_caller]
+            pub fn $name($($arg: &Var),+) -> Var {
+                run(Program::op(&op::$row), &[$($arg),+])
+            })+
         }
-    )+};
+    };
 }
 
-pointwise! {
-    add(a, b) ADD "a + b, broadcast.";
-    sub(a, b) SUB "a - b, broadcast.";
-    mul(a, b) MUL "a · b, broadcast.";
-    div(a, b) DIV "a / b, broadcast.";
-    min(a, b) MIN "The smaller, broadcast.";
-    maximum(a, b) MAX "The larger, broadcast.";
-    pow(a, b) POW "a to the power b, for a > 0 or an integer b.";
-    lt(a, b) LT "1 where a < b, else 0.";
-    le(a, b) LE "1 where a <= b, else 0.";
-    gt(a, b) GT "1 where a > b, else 0.";
-    ge(a, b) GE "1 where a >= b, else 0.";
-    eq(a, b) EQ "1 where a = b, else 0.";
-    ne(a, b) NE "1 where a ≠ b, else 0.";
-    and(a, b) AND "1 where both are not 0.";
-    or(a, b) OR "1 where either is not 0.";
-    not(x) NOT "1 where x = 0.";
-    select(c, a, b) SELECT "a where c ≠ 0, else b.";
-    clamp(x, low, high) CLAMP "x within [low, high].";
-    neg(x) NEG "-x.";
-    recip(x) RECIP "1 / x.";
-    abs(x) ABS "|x|.";
-    sign(x) SIGN "-1, 0 or 1.";
-    square(x) SQUARE "x².";
-    sqrt(x) SQRT "√x.";
-    rsqrt(x) RSQRT "1 / √x.";
-    floor(x) FLOOR "Largest integer not above x.";
-    ceil(x) CEIL "Smallest integer not below x.";
-    round(x) ROUND "Nearest integer, ties to even.";
-    exp(x) EXP "e^x.";
-    exp2(x) EXP2 "2^x.";
-    expm1(x) EXPM1 "e^x - 1, exact near 0.";
-    ln(x) LN "Natural logarithm.";
-    log2(x) LOG2 "Logarithm to base 2.";
-    log1p(x) LOG1P "ln(1 + x), exact near 0.";
-    sin(x) SIN "Sine, radians.";
-    cos(x) COS "Cosine, radians.";
-    tan(x) TAN "Tangent, radians.";
-    asin(x) ASIN "Arc sine, radians.";
-    acos(x) ACOS "Arc cosine, radians.";
-    atan(x) ATAN "Arc tangent, radians.";
-    atan2(a, b) ATAN2 "The angle of the point (b, a), radians, broadcast.";
-    hypot(a, b) HYPOT "√(a² + b²), broadcast.";
-    sinh(x) SINH "Hyperbolic sine.";
-    cosh(x) COSH "Hyperbolic cosine.";
-    tanh(x) TANH "Hyperbolic tangent.";
-    erf(x) ERF "Error function.";
-    erfc(x) ERFC "1 - erf(x), exact in the tail.";
-    sinc(x) SINC "sin(x) / x, 1 at 0.";
-    gamma(x) GAMMA "Γ(x).";
-    lgamma(x) LGAMMA "ln |Γ(x)|.";
-    j0(x) J0 "Bessel function of the first kind, order 0.";
-    j1(x) J1 "Bessel function of the first kind, order 1.";
-    sigmoid(x) SIGMOID "1 / (1 + e^-x).";
-    softplus(x) SOFTPLUS "ln(1 + e^x).";
-    relu(x) RELU "max(x, 0).";
+op::each_op!(pointwise);
+
+/// The larger, broadcast. [`max`](super::max) is that along axes.
+#[track_caller]
+pub fn maximum(a: &Var, b: &Var) -> Var {
+    named::max(a, b)
 }

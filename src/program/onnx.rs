@@ -52,41 +52,6 @@ pub mod element {
     pub const HALF: i64 = 10;
 }
 
-/// Operations that are one node.
-const NODES: &[(&str, &str)] = &[
-    ("add", "Add"),
-    ("sub", "Sub"),
-    ("mul", "Mul"),
-    ("div", "Div"),
-    ("ratio", "Div"),
-    ("neg", "Neg"),
-    ("recip", "Reciprocal"),
-    ("abs", "Abs"),
-    ("sign", "Sign"),
-    ("min", "Min"),
-    ("max", "Max"),
-    ("sqrt", "Sqrt"),
-    ("pow", "Pow"),
-    ("floor", "Floor"),
-    ("ceil", "Ceil"),
-    ("round", "Round"),
-    ("exp", "Exp"),
-    ("ln", "Log"),
-    ("sin", "Sin"),
-    ("cos", "Cos"),
-    ("tan", "Tan"),
-    ("asin", "Asin"),
-    ("acos", "Acos"),
-    ("atan", "Atan"),
-    ("sinh", "Sinh"),
-    ("cosh", "Cosh"),
-    ("tanh", "Tanh"),
-    ("erf", "Erf"),
-    ("sigmoid", "Sigmoid"),
-    ("softplus", "Softplus"),
-    ("relu", "Relu"),
-];
-
 /// Comparisons, which are booleans in ONNX.
 const COMPARISONS: &[(&str, &str)] =
     &[("lt", "Less"), ("le", "LessOrEqual"), ("gt", "Greater"), ("ge", "GreaterOrEqual"), ("eq", "Equal")];
@@ -102,7 +67,11 @@ impl Program {
                 Instruction::Op(op, arguments) => {
                     let taken: Vec<&G::Name> =
                         arguments[..op.arguments.len()].iter().map(|&a| &names[a as usize]).collect();
-                    node(graph, op.name, &taken)?
+                    if op.texts.onnx.is_empty() {
+                        node(graph, op.name, &taken)?
+                    } else {
+                        graph.op(op.texts.onnx, &taken)
+                    }
                 }
             });
         }
@@ -111,9 +80,6 @@ impl Program {
 }
 
 fn node<G: Graph + ?Sized>(graph: &mut G, name: &str, x: &[&G::Name]) -> Result<G::Name> {
-    if let Some((_, operator)) = NODES.iter().find(|(known, _)| *known == name) {
-        return Ok(graph.op(operator, x));
-    }
     if let Some((_, operator)) = COMPARISONS.iter().find(|(known, _)| *known == name) {
         let truth = graph.op(operator, x);
         return Ok(graph.truth(&truth));

@@ -1,6 +1,7 @@
 //! Programs as source text of other languages: Python with NumPy and SciPy, and Rust. A subterm that is used more than once is assigned to a
 //! name first.
 
+use super::op::ScalarOp;
 use super::{Instruction, Program};
 use crate::error::{Error, Result};
 use crate::host::number;
@@ -35,73 +36,14 @@ enum Strength {
     Atom,
 }
 
-/// Name, Python, Rust; "" if the language has none. `#0` is the first argument, `@0` the same in parentheses if it is no atom.
-type Call = (&'static str, &'static str, &'static str);
-
-/// Operations that are written as calls.
-const CALLS: &[Call] = &[
-    ("recip", "(1.0/@0)", "@0.recip()"),
-    ("abs", "np.abs(#0)", "@0.abs()"),
-    ("sign", "np.sign(#0)", "(f64::from(#0 > 0.0) - f64::from(#0 < 0.0))"),
-    ("min", "np.minimum(#0, #1)", "@0.min(#1)"),
-    ("max", "np.maximum(#0, #1)", "@0.max(#1)"),
-    ("clamp", "np.minimum(np.maximum(#0, #1), #2)", "@0.max(#1).min(#2)"),
-    ("sqrt", "np.sqrt(#0)", "@0.sqrt()"),
-    ("rsqrt", "(1.0/np.sqrt(#0))", "@0.sqrt().recip()"),
-    ("pow", "np.power(#0, #1)", "@0.powf(#1)"),
-    ("floor", "np.floor(#0)", "@0.floor()"),
-    ("ceil", "np.ceil(#0)", "@0.ceil()"),
-    ("round", "np.round(#0)", "@0.round_ties_even()"),
-    ("lt", "np.where(#0 < #1, 1.0, 0.0)", "f64::from(#0 < #1)"),
-    ("le", "np.where(#0 <= #1, 1.0, 0.0)", "f64::from(#0 <= #1)"),
-    ("gt", "np.where(#0 > #1, 1.0, 0.0)", "f64::from(#0 > #1)"),
-    ("ge", "np.where(#0 >= #1, 1.0, 0.0)", "f64::from(#0 >= #1)"),
-    ("eq", "np.where(#0 == #1, 1.0, 0.0)", "f64::from(#0 == #1)"),
-    ("ne", "np.where(#0 != #1, 1.0, 0.0)", "f64::from(#0 != #1)"),
-    ("not", "np.where(#0 == 0.0, 1.0, 0.0)", "f64::from(#0 == 0.0)"),
-    ("and", "np.where(np.logical_and(#0, #1), 1.0, 0.0)", "f64::from(#0 != 0.0 && #1 != 0.0)"),
-    ("or", "np.where(np.logical_or(#0, #1), 1.0, 0.0)", "f64::from(#0 != 0.0 || #1 != 0.0)"),
-    ("select", "np.where(#0, #1, #2)", "(if #0 != 0.0 { #1 } else { #2 })"),
-    ("exp", "np.exp(#0)", "@0.exp()"),
-    ("exp2", "np.exp2(#0)", "@0.exp2()"),
-    ("expm1", "np.expm1(#0)", "@0.exp_m1()"),
-    ("ln", "np.log(#0)", "@0.ln()"),
-    ("log2", "np.log2(#0)", "@0.log2()"),
-    ("log1p", "np.log1p(#0)", "@0.ln_1p()"),
-    ("sin", "np.sin(#0)", "@0.sin()"),
-    ("cos", "np.cos(#0)", "@0.cos()"),
-    ("tan", "np.tan(#0)", "@0.tan()"),
-    ("asin", "np.arcsin(#0)", "@0.asin()"),
-    ("acos", "np.arccos(#0)", "@0.acos()"),
-    ("atan", "np.arctan(#0)", "@0.atan()"),
-    ("atan2", "np.arctan2(#0, #1)", "@0.atan2(#1)"),
-    ("hypot", "np.hypot(#0, #1)", "@0.hypot(#1)"),
-    ("sinh", "np.sinh(#0)", "@0.sinh()"),
-    ("cosh", "np.cosh(#0)", "@0.cosh()"),
-    ("tanh", "np.tanh(#0)", "@0.tanh()"),
-    ("erf", "special.erf(#0)", ""),
-    ("erfc", "special.erfc(#0)", ""),
-    ("sinc", "np.sinc(@0/np.pi)", "(if #0 == 0.0 { 1.0 } else { @0.sin() / @0 })"),
-    ("gamma", "special.gamma(#0)", ""),
-    ("lgamma", "special.gammaln(#0)", ""),
-    ("polygamma", "special.polygamma(#0, #1)", ""),
-    ("faddeeva_re", "np.real(special.wofz(@0 + 1j*@1))", ""),
-    ("faddeeva_im", "np.imag(special.wofz(@0 + 1j*@1))", ""),
-    ("j0", "special.j0(#0)", ""),
-    ("j1", "special.j1(#0)", ""),
-    ("sigmoid", "special.expit(#0)", "(1.0 + (-@0).exp()).recip()"),
-    ("softplus", "np.logaddexp(0.0, #0)", "(@0.max(0.0) + (-@0.abs()).exp().ln_1p())"),
-    ("relu", "np.maximum(#0, 0.0)", "@0.max(0.0)"),
-];
-
 impl Language {
-    fn call(self, name: &str) -> Result<&'static str> {
-        let found = CALLS.iter().find(|(known, ..)| *known == name);
+    fn call(self, op: &ScalarOp) -> Result<&'static str> {
         let (language, template) = match self {
-            Self::Python => ("Python: NumPy and SciPy have", found.map_or("", |(_, python, _)| python)),
-            Self::Rust => ("Rust: the standard library has", found.map_or("", |(.., rust)| rust)),
+            Self::Python => ("Python: NumPy and SciPy have", op.texts.python),
+            Self::Rust => ("Rust: the standard library has", op.texts.rust),
         };
         if template.is_empty() {
+            let name = op.name;
             return Err(Error::usage(format!("{language} no function \"{name}\"")));
         }
         Ok(template)
@@ -195,7 +137,7 @@ fn term(instruction: &Instruction, language: Language, inputs: &[&str], terms: &
             if let ("pow", Some(whole)) = (name, whole) {
                 return Ok(language.power(argument(0), whole));
             }
-            let mut text = language.call(name)?.to_owned();
+            let mut text = language.call(op)?.to_owned();
             // Arguments of methods and of operators in a template need parentheses, those in an argument list need none.
             for at in (0..op.arguments.len()).rev() {
                 text = replaced(&text, at, &argument(at).receiver(language), &argument(at).text);
@@ -212,7 +154,7 @@ fn replaced(template: &str, at: usize, receiver: &str, whole: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CALLS, Language};
+    use super::Language;
     use crate::program::op::OPS;
     use crate::program::parse::parse;
 
@@ -247,8 +189,8 @@ mod tests {
     #[test]
     fn every_operation_of_formulas_has_a_python_text() {
         let infix = ["add", "sub", "mul", "div", "ratio", "neg", "square"];
-        let is_known = |name: &str| infix.contains(&name) || CALLS.iter().any(|(known, ..)| *known == name);
-        let missing: Vec<&str> = OPS.iter().map(|op| op.name).filter(|name| !is_known(name)).collect();
+        let named = OPS.iter().filter(|op| !infix.contains(&op.name));
+        let missing: Vec<&str> = named.filter(|op| op.texts.python.is_empty()).map(|op| op.name).collect();
         assert_eq!(missing, ["sinc_slope"]);
     }
 }

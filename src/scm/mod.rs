@@ -14,7 +14,9 @@ mod total;
 
 pub use layers::{Moments, norm, rational, softmax, standardize, with_gradient_policy};
 pub use linear::{add_rows, linear, matmul, round_to_half, take_rows};
-pub use pointwise::*;
+pub use pointwise::named::*;
+pub use pointwise::{div, inv, log};
+use pointwise::{only_where, overflow_where};
 pub use projective::{Pair, PairNormalization};
 pub use reduce::{BottomRule, mean, prod, sum};
 pub use total::fused;

@@ -149,7 +149,10 @@ fn every_output_is_predicted_on_its_own() -> Result<()> {
         }
         assert_eq!(block_on(trainer.predict_each(&[]))?, [Vec::<f32>::new(), Vec::new()]);
         let error = block_on(trainer.predict(&x)).unwrap_err().to_string();
-        assert_eq!(error, "predict: the model has 2 outputs: use predict_each");
+        assert_eq!(
+            error,
+            "predict: the model has 2 outputs, expected one: use predict_each, or outputs_each of a saved model"
+        );
     }
     Ok(())
 }
