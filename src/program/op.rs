@@ -308,6 +308,9 @@ ops! {
     /// Hyperbolic tangent
     TANH tanh(x) = safe_tanh(x); [vector::tanh] y => [1.0 - y * y] in masked::BOUNDED
         as "Tanh", "np.tanh(#0)", "@0.tanh()";
+    /// Inverse hyperbolic sine
+    ASINH asinh(x) = sign(x) * select(log1p(abs(x) + abs(x) * (abs(x) / (1.0 + hypotenuse(x, 1.0)))), 0.6931471805599453 * (1.0 + precise_log2(abs(x))), abs(x) > 1e18); y => [1.0 / hypot(x, 1.0)] in masked::BOUNDED
+        as "Asinh", "np.arcsinh(#0)", "@0.asinh()";
     /// Error function
     ERF erf(x) = erf_value(x); [vector::erf] y => [std::f64::consts::FRAC_2_SQRT_PI * exp(-(x * x))] in masked::BOUNDED
         as "Erf", "special.erf(#0)", "";

@@ -144,6 +144,7 @@ pub(crate) static FORMULAS: &[Formula] = &[
     formula(&op::SINH, |x| x[0].sinh(), &[SMOOTH], EXPONENTIAL),
     formula(&op::COSH, |x| x[0].cosh(), &[SMOOTH], EXPONENTIAL),
     formula(&op::TANH, |x| x[0].tanh(), &[SMOOTH], POLYNOMIAL),
+    formula(&op::ASINH, |x| x[0].asinh(), &[ANY], POLYNOMIAL),
     formula(&op::ERF, |x| oracle::erf(x[0]), &[SMOOTH], within(1e-6, 1e-37)),
     // Special functions are compared with mpmath's values in `program/special`.
     formula(&op::ERFC, |x| special::erfc(x[0]), &[TAIL], within(3e-6, 1e-37)),
