@@ -33,7 +33,7 @@ CASES = [
     *((f"plain {name}", "smooth", f"--activation {name}") for name in
       "identity relu leaky_relu elu gelu mish sigmoid silu softplus tanh".split()),
     *((f"formula {formula}", "smooth", f"--activation {formula}") for formula in
-      ["x*tanh(softplus(x))", "where(x>0,x,expm1(x))+0.1*sin(x)", "log1p(abs(x))*sign(x)-0.1*erfc(x)", "max(x,-0.5)/hypot(x,1)", "sinc(x)*(x<=2)"]),
+      ["x*tanh(softplus(x))", "where(x>0,x,expm1(x))+0.1*sin(x)", "log1p(abs(x))*sign(x)-0.1*erfc(x)", "max(x,-0.5)/hypot(x,1)", "sinc(x)*(x<=2)", "asinh(3*x)/2"]),
     ("formula as loss, lion", "smooth", "--loss log(cosh(p-y)) --optimizer lion --lr 1e-4"),
     ("counts", "count", "--loss poisson"),
     ("amounts", "count", "--loss tweedie --power 1.3"),

@@ -56,3 +56,23 @@ fn a_seed_weighs_the_elements_of_an_output() {
     assert_eq!(numbers(scm::grad_with_seed(inverse.value(), &seed, &[&x]).unwrap()), [-0.25, 0.0, 0.1875]);
     assert_eq!(numbers(scm::grad(inverse.value(), &[&x]).unwrap()), [-0.25, 0.0, -0.0625]);
 }
+
+#[test]
+fn every_scalar_operation_is_a_function_of_its_name() {
+    let device = Device::cpu(1);
+    let numbers = |values: &[f32]| Var::constant(Tensor::from_f32(&device, [values.len()], values).unwrap());
+    let plain = |var: &Var| block_on(var.value().to_f32()).unwrap();
+    // ln(2 + √5), and Γ'(1) / Γ(1) = -γ.
+    let near = |got: f32, wanted: f64| assert!((f64::from(got) - wanted).abs() < 1e-6, "{got}, wanted {wanted}");
+    near(plain(&ops::asinh(&numbers(&[2.0])))[0], 1.443_635_475_178_810_3);
+    near(plain(&ops::polygamma(&numbers(&[0.0]), &numbers(&[1.0])))[0], -0.577_215_664_901_532_9);
+    // The larger of two, and along an axis.
+    assert_eq!(plain(&ops::maximum(&numbers(&[1.0, 5.0]), &numbers(&[2.0, 3.0]))), [2.0, 5.0]);
+    assert_eq!(plain(&ops::max(&numbers(&[1.0, 5.0]), 0..1)), [5.0]);
+    // A masked quotient looks at its slope as well, |a| / b², the plain one does not.
+    let masked = |values: &[f32]| Masked::from(&numbers(values));
+    near(read(&scm::asinh(&masked(&[2.0]))).0[0], 1.443_635_475_178_810_3);
+    let (value, bottom) = read(&scm::div(&masked(&[1e-10, 1.0]), &masked(&[1e-30, 4.0])));
+    assert_eq!((value, bottom), (vec![0.0, 0.25], vec![true, false]));
+    assert_eq!(read(&scm::inv(&masked(&[4.0, 0.0]))), (vec![0.25, 0.0], vec![false, true]));
+}
