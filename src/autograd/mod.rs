@@ -196,10 +196,11 @@ pub fn apply(op: Rc<dyn Op>, inputs: &[&Var]) -> Var {
         return Var::constant(value);
     }
     let history = History::Op(op.clone(), Rc::new(inputs.iter().map(|&input| input.clone()).collect()));
+    let part = label.layer.clone();
     let node = Node::new(history, value.clone(), label);
     if is_traced {
         let output = Var { node: Some(node.clone()), value: value.clone() };
-        trace::add(Traced { op, inputs: inputs.iter().map(|&input| input.clone()).collect(), output });
+        trace::add(Traced { op, inputs: inputs.iter().map(|&input| input.clone()).collect(), output, part });
     }
     let recorded = Rc::downgrade(&node);
     value.device().at_end_of_capture(move || {

@@ -17,6 +17,8 @@ pub struct Traced {
     pub inputs: Vec<Var>,
     /// Its value.
     pub output: Var,
+    /// The part of a model that it is in; empty if nobody said.
+    pub part: Rc<str>,
 }
 
 thread_local! {

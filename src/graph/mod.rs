@@ -21,7 +21,7 @@ pub use trace::{Function, Tracing, trace};
 use crate::autograd::{Var, apply};
 use crate::error::{Error, Result};
 use crate::json::{self, Json, Record};
-use crate::ops::{OpRecord, Reading};
+use crate::ops::{OpRecord, Reading, block};
 use crate::program::Curve;
 use crate::record;
 use crate::tensor::{DType, Form};
@@ -119,9 +119,36 @@ pub struct Node {
     pub inputs: Vec<usize>,
     /// Its attributes. A size among them is a number, or `{"rows": k, "plus": c}` for k · rows + c.
     pub attributes: Json,
+    /// The named block of the function that it is in, see [`ops::block`](crate::ops::block); empty for none.
+    pub block: String,
 }
 
-record! { Node { op, inputs, attributes } }
+/// In JSON the block is left out if there is none.
+impl Record for Node {
+    fn blank() -> Self {
+        Self { op: String::new(), inputs: Vec::new(), attributes: Json::Null, block: String::new() }
+    }
+
+    fn to_json(&self) -> Json {
+        let Self { op, inputs, attributes, block } = self;
+        let fields: [(_, &dyn Record); 3] = [("op", op), ("inputs", inputs), ("attributes", attributes)];
+        let block: Option<(_, &dyn Record)> = (!block.is_empty()).then_some(("block", block));
+        json::write_fields(&fields.into_iter().chain(block).collect::<Vec<_>>())
+    }
+
+    fn read(&mut self, json: &Json) -> Result<()> {
+        let Self { op, inputs, attributes, block } = self;
+        json::read_fields(
+            json,
+            &mut [
+                ("op", op, false),
+                ("inputs", inputs, false),
+                ("attributes", attributes, false),
+                ("block", block, true),
+            ],
+        )
+    }
+}
 
 /// The function of a name or a formula that an op takes.
 pub type CurveOf = fn(&str) -> Result<Arc<Curve>>;
@@ -166,6 +193,17 @@ impl Graph {
             }
         }
         Ok(())
+    }
+
+    /// The names of its blocks, each once.
+    pub fn blocks(&self) -> Vec<&str> {
+        let mut blocks: Vec<&str> = Vec::new();
+        for Node { block, .. } in &self.nodes {
+            if !block.is_empty() && !blocks.contains(&block.as_str()) {
+                blocks.push(block);
+            }
+        }
+        blocks
     }
 
     /// Whether it does nothing but pointwise ops on its one input.
@@ -223,7 +261,8 @@ impl Graph {
                 node.inputs.iter().map(|&value| values[value].clone().expect("still in use")).collect();
             let reading = Reading { is_tracked: inputs.iter().any(Var::is_tracked), curve };
             let op = (record.read)(&resolved(&node.attributes, rows)?, &reading)?;
-            values.push(Some(apply(op, &inputs.iter().collect::<Vec<_>>())));
+            let value = || apply(op, &inputs.iter().collect::<Vec<_>>());
+            values.push(Some(if node.block.is_empty() { value() } else { block(&node.block, x, value) }));
             drop(inputs);
             for &value in &node.inputs {
                 if last[value] == at {

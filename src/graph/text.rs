@@ -10,7 +10,7 @@ use crate::ops::OpRecord;
 use crate::program::Curve;
 
 impl Graph {
-    /// A line per node: the name of its value, its op, its shape. The output is the last line, unless another line says which values are outputs.
+    /// A line per node: the name of its value, its op, its shape, its block if it is in one. The output is the last line, unless another line says which values are outputs.
     pub fn lines(&self) -> Result<Vec<String>> {
         let [few, many] = [self.forms(ROWS[0], any_function)?, self.forms(ROWS[1], any_function)?];
         let names = self.names();
@@ -23,7 +23,8 @@ impl Graph {
                 None => "?".into(),
             });
             let shape: Vec<String> = sizes.collect();
-            lines.push(format!("{} = {}   [{}]", names[value], said(node, &names)?, shape.join(", ")));
+            let block = if node.block.is_empty() { String::new() } else { format!("   {}", node.block) };
+            lines.push(format!("{} = {}   [{}]{block}", names[value], said(node, &names)?, shape.join(", ")));
         }
         let outputs: Vec<&str> = self.outputs.iter().map(|one| names[one.output].as_str()).collect();
         if outputs != names[names.len() - 1..] {

@@ -39,6 +39,8 @@ struct Pass {
 struct Made {
     op: Rc<dyn Op>,
     inputs: Vec<Source>,
+    /// The block that it is in.
+    block: Rc<str>,
 }
 
 /// Where a value comes from.
@@ -87,6 +89,17 @@ impl Tracing {
         }
     }
 
+    /// The names of the blocks of the function, each once.
+    pub fn blocks(&self) -> Vec<String> {
+        let mut blocks: Vec<String> = Vec::new();
+        for Made { block, .. } in &self.passes[0].nodes {
+            if !block.is_empty() && !blocks.iter().any(|known| **known == **block) {
+                blocks.push(block.to_string());
+            }
+        }
+        blocks
+    }
+
     /// The graph of a function without constants; `None` if it has some, or cannot be stored.
     pub fn plain(&self) -> Option<Graph> {
         let has_none = self.passes.iter().all(|pass| pass.constants.is_empty());
@@ -132,7 +145,8 @@ impl Tracing {
         let mut places: Vec<usize> = (0..graph.constants.len()).map(|at| 1 + graph.parameters.len() + at).collect();
         for (place, attributes) in places.iter_mut().zip(widened) {
             if let Some(attributes) = attributes {
-                graph.nodes.push(Node { op: "broadcast_to".into(), inputs: vec![*place], attributes });
+                let block = String::new();
+                graph.nodes.push(Node { op: "broadcast_to".into(), inputs: vec![*place], attributes, block });
                 *place = before + graph.nodes.len() - 1;
             }
         }
@@ -152,7 +166,7 @@ impl Tracing {
             let attributes = joined(ROWS, &written, &for_others);
             let attributes = attributes.ok_or_else(|| depends(&format!("the op \"{}\"", a.op.name())))?;
             let inputs = a.inputs.iter().map(|&source| place(source)).collect();
-            graph.nodes.push(Node { op: a.op.name().to_owned(), inputs, attributes });
+            graph.nodes.push(Node { op: a.op.name().to_owned(), inputs, attributes, block: a.block.to_string() });
         }
         let output = |&(source, columns): &(Source, usize)| GraphOutput { output: place(source), columns };
         graph.outputs = first.outputs.iter().map(output).collect();
@@ -203,10 +217,10 @@ impl Pass {
         found.add(x, Source::Input);
         leaves.iter().enumerate().for_each(|(at, leaf)| found.add(leaf, Source::Parameter(at)));
         let mut nodes = Vec::new();
-        for Traced { op, inputs, output } in ops {
+        for Traced { op, inputs, output, part: block } in ops {
             let inputs = inputs.iter().map(|input| found.source(input, &mut nodes)).collect();
             found.add(&output, Source::Node(nodes.len()));
-            nodes.push(Made { op, inputs });
+            nodes.push(Made { op, inputs, block });
         }
         let output = |output: &Var| {
             let columns = output.shape().sizes().last().copied().unwrap_or_default();
@@ -281,7 +295,7 @@ impl Found {
             Some((_, Source::Constant(at))) => return Source::Constant(*at),
             Some((_, source)) if tensor.dtype() != DType::F32 => return *source,
             Some((_, source)) => {
-                nodes.push(Made { op: Rc::new(Detach), inputs: vec![*source] });
+                nodes.push(Made { op: Rc::new(Detach), inputs: vec![*source], block: "".into() });
                 return Source::Node(nodes.len() - 1);
             }
             None => Source::Constant(self.constants.len()),

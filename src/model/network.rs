@@ -42,16 +42,81 @@ pub struct Network {
 #[derive(Clone)]
 enum Definition {
     Spec(Spec),
-    Function {
-        inputs: usize,
-        initial: Rc<[Initial]>,
-        forward: ForwardFunction,
-        /// In the form of the fused kernels, once that is known.
-        fused: Rc<OnceCell<Option<Mlp>>>,
-    },
+    /// Through a pointer, so that programs without functions have nothing of what is done with them.
+    Function(Rc<dyn Defined>),
 }
 
-type ForwardFunction = Rc<dyn Fn(&Parameters, &Var) -> Result<Vec<Var>>>;
+/// What is done with a model that is a function.
+trait Defined {
+    /// Values per row of the inputs.
+    fn inputs(&self) -> usize;
+
+    /// The parameters' shapes and first values.
+    fn initial(&self) -> &[Initial];
+
+    /// The outputs for inputs [rows, inputs].
+    fn call(&self, parameters: &Parameters, x: &Var) -> Result<Vec<Var>>;
+
+    /// Traces it as it predicts, or as it trains.
+    fn trace(&self, network: &Network, device: &Device, is_training: bool) -> Result<Tracing>;
+
+    /// In the form of the fused kernels, if they take it.
+    fn fused(&self, network: &Network, device: &Device) -> Option<Mlp>;
+}
+
+struct Function<F> {
+    inputs: usize,
+    initial: Vec<Initial>,
+    forward: F,
+    /// In the form of the fused kernels, once that is known.
+    fused: OnceCell<Option<Mlp>>,
+}
+
+impl<F: Fn(&Parameters, &Var) -> Result<Vec<Var>>> Defined for Function<F> {
+    fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    fn initial(&self) -> &[Initial] {
+        &self.initial
+    }
+
+    fn call(&self, parameters: &Parameters, x: &Var) -> Result<Vec<Var>> {
+        let outputs = (self.forward)(parameters, x)?;
+        let rows = x.shape().sizes()[0];
+        let is_wrong = |output: &&Var| output.shape().rank() != 2 || output.shape().sizes()[0] != rows;
+        match outputs.iter().find(is_wrong) {
+            Some(output) => Err(Error::new(format!(
+                "network: an output has the wrong shape: got {}, expected [{rows}, columns] for {rows} rows",
+                output.shape()
+            ))),
+            None if outputs.is_empty() => Err(Error::new("network: got no output, expected at least one")),
+            None => Ok(outputs),
+        }
+    }
+
+    fn trace(&self, network: &Network, device: &Device, is_training: bool) -> Result<Tracing> {
+        let parameter = |parameter: &Parameter| GraphParameter {
+            name: parameter.name.clone(),
+            shape: parameter.shape.sizes().to_vec(),
+            init: parameter.init,
+        };
+        let parameters = network.layout.parameters.iter().map(parameter).collect();
+        let function = |leaves: &[Var], x: &Var| self.call(&network.named(leaves, is_training), x);
+        graph::trace(device, self.inputs, parameters, &function)
+    }
+
+    fn fused(&self, network: &Network, device: &Device) -> Option<Mlp> {
+        let known = self.fused.get_or_init(|| {
+            let [graph, training] =
+                [false, true].map(|is_training| self.trace(network, device, is_training).ok()?.plain());
+            let graph = graph.filter(|graph| training.as_ref() == Some(graph))?;
+            let spec = Spec { inputs: self.inputs, layers: vec![Layer::Function(graph)] };
+            Mlp::of(&spec, &network.layout)
+        });
+        known.clone()
+    }
+}
 type LossFunction = Rc<dyn Fn(&[Var], &Batch) -> Result<Var>>;
 
 impl From<Spec> for Network {
@@ -79,9 +144,9 @@ impl Network {
             parameters.into_iter().map(|(name, initial)| (name.into(), initial)).unzip();
         let starts = names.into_iter().zip(&initial).map(|(name, one)| (name, one.shape.clone(), one.init));
         let layout = Layout::named(starts);
-        let forward = Rc::new(move |parameters: &Parameters, x: &Var| forward(parameters, x).into().0);
-        let (initial, fused) = (initial.into(), Rc::default());
-        Self::new(layout, Definition::Function { inputs, initial, forward, fused })
+        let forward = move |parameters: &Parameters, x: &Var| forward(parameters, x).into().0;
+        let function = Function { inputs, initial, forward, fused: OnceCell::new() };
+        Self::new(layout, Definition::Function(Rc::new(function)))
     }
 
     /// Replaces the loss of the configuration by a closure over the model's outputs and the batch. It returns the losses of the rows, [rows, columns], whose
@@ -104,52 +169,42 @@ impl Network {
     pub async fn traced(&self, device: &Device) -> Result<Spec> {
         match &self.model {
             Definition::Spec(spec) => Ok(spec.clone()),
-            Definition::Function { inputs, .. } => {
-                let graph = self.trace(device, false)?.graph().await?;
-                let spec = Spec { inputs: *inputs, layers: vec![Layer::Function(graph)] };
+            Definition::Function(function) => {
+                let graph = function.trace(self, device, false)?.graph().await?;
+                let spec = Spec { inputs: function.inputs(), layers: vec![Layer::Function(graph)] };
                 spec.each_output().map_err(|error| error.within("save"))?;
                 Ok(spec)
             }
         }
     }
 
-    /// Traces a function as it predicts, or as it trains.
-    fn trace(&self, device: &Device, is_training: bool) -> Result<Tracing> {
-        let parameter = |parameter: &Parameter| GraphParameter {
-            name: parameter.name.clone(),
-            shape: parameter.shape.sizes().to_vec(),
-            init: parameter.init,
-        };
-        let parameters = self.layout.parameters.iter().map(parameter).collect();
-        let function = |leaves: &[Var], x: &Var| match &self.model {
-            Definition::Function { forward, .. } => Self::call(forward, &self.named(leaves, is_training), x),
-            Definition::Spec(_) => self.predict(leaves, x),
-        };
-        graph::trace(device, self.inputs(), parameters, &function)
-    }
-
     /// The model in the form of the fused kernels, if they take it: a perceptron, as a `Spec` or as a function of `ops::layer`.
     pub(crate) fn fused(&self, device: &Device) -> Option<Mlp> {
         let mlp = match &self.model {
             Definition::Spec(spec) => Mlp::of(spec, &self.layout),
-            Definition::Function { inputs, fused, .. } => fused
-                .get_or_init(|| {
-                    let [graph, training] =
-                        [false, true].map(|is_training| self.trace(device, is_training).ok()?.plain());
-                    let graph = graph.filter(|graph| training.as_ref() == Some(graph))?;
-                    let spec = Spec { inputs: *inputs, layers: vec![Layer::Function(graph)] };
-                    Mlp::of(&spec, &self.layout)
-                })
-                .clone(),
+            Definition::Function(function) => function.fused(self, device),
         };
         mlp.filter(|mlp| mlp.fits(device.info()))
+    }
+
+    /// The names of the blocks of a model that is a function ([`ops::block`]).
+    pub(crate) fn blocks(&self, device: &Device) -> Vec<String> {
+        match &self.model {
+            Definition::Spec(spec) => match &spec.layers[..] {
+                [Layer::Function(graph)] => graph.blocks().into_iter().map(str::to_owned).collect(),
+                _ => Vec::new(),
+            },
+            Definition::Function(function) => {
+                function.trace(self, device, true).map(|tracing| tracing.blocks()).unwrap_or_default()
+            }
+        }
     }
 
     /// The model as data; `None` for a function.
     pub fn spec(&self) -> Option<&Spec> {
         match &self.model {
             Definition::Spec(spec) => Some(spec),
-            Definition::Function { .. } => None,
+            Definition::Function(_) => None,
         }
     }
 
@@ -161,7 +216,7 @@ impl Network {
     pub fn inputs(&self) -> usize {
         match &self.model {
             Definition::Spec(spec) => spec.inputs,
-            Definition::Function { inputs, .. } => *inputs,
+            Definition::Function(function) => function.inputs(),
         }
     }
 
@@ -173,7 +228,7 @@ impl Network {
     /// The initial flat parameters of a seed, in the order of the layout. Errors as `Trainer::new` does for parameters that make no sense.
     pub fn initialise(&self, seed: u64) -> Result<Vec<f32>> {
         self.check()?;
-        let Definition::Function { initial, .. } = &self.model else {
+        let Definition::Function(function) = &self.model else {
             let given = self.layout.parameters.iter().find(|parameter| parameter.init == Init::Given);
             return match given {
                 Some(Parameter { name, .. }) => Err(Error::new(format!(
@@ -183,7 +238,7 @@ impl Network {
             };
         };
         let mut flat = vec![0.0; self.layout.total];
-        for (at, (parameter, initial)) in self.layout.parameters.iter().zip(initial.iter()).enumerate() {
+        for (at, (parameter, initial)) in self.layout.parameters.iter().zip(function.initial()).enumerate() {
             initial.fill(&mut flat[parameter.offset..parameter.offset + parameter.shape.len()], seed, at as u32);
         }
         Ok(flat)
@@ -222,11 +277,11 @@ impl Network {
 
     /// Errors if a function has no inputs or two parameters of one name, or an initial value does not fit its shape.
     pub(crate) fn check(&self) -> Result<()> {
-        let Definition::Function { inputs, initial, .. } = &self.model else { return Ok(()) };
-        if *inputs == 0 {
+        let Definition::Function(function) = &self.model else { return Ok(()) };
+        if function.inputs() == 0 {
             return Err(Error::new("network: a model needs inputs: got 0, expected at least 1 per row"));
         }
-        for (at, (parameter, initial)) in self.layout.parameters.iter().zip(initial.iter()).enumerate() {
+        for (at, (parameter, initial)) in self.layout.parameters.iter().zip(function.initial()).enumerate() {
             let name = &parameter.name;
             if self.layout.parameters[..at].iter().any(|other| other.name == *name) {
                 return Err(Error::new(format!("network: got two parameters \"{name}\", expected different names")));
@@ -240,9 +295,7 @@ impl Network {
     pub(crate) fn learn(&self, leaves: &[Var], x: &Var, pass: &Pass) -> Result<(Vec<Var>, Vec<RunningStats>)> {
         match &self.model {
             Definition::Spec(spec) => learn_each(spec, leaves, x, pass),
-            Definition::Function { forward, .. } => {
-                Ok((Self::call(forward, &self.named(leaves, true), x)?, Vec::new()))
-            }
+            Definition::Function(function) => Ok((function.call(&self.named(leaves, true), x)?, Vec::new())),
         }
     }
 
@@ -250,21 +303,7 @@ impl Network {
     pub(crate) fn predict(&self, leaves: &[Var], x: &Var) -> Result<Vec<Var>> {
         match &self.model {
             Definition::Spec(spec) => Ok(learn_each(spec, leaves, x, &Pass::Predict)?.0),
-            Definition::Function { forward, .. } => Self::call(forward, &self.named(leaves, false), x),
-        }
-    }
-
-    fn call(forward: &ForwardFunction, parameters: &Parameters, x: &Var) -> Result<Vec<Var>> {
-        let outputs = forward(parameters, x)?;
-        let rows = x.shape().sizes()[0];
-        let is_wrong = |output: &&Var| output.shape().rank() != 2 || output.shape().sizes()[0] != rows;
-        match outputs.iter().find(is_wrong) {
-            Some(output) => Err(Error::new(format!(
-                "network: an output has the wrong shape: got {}, expected [{rows}, columns] for {rows} rows",
-                output.shape()
-            ))),
-            None if outputs.is_empty() => Err(Error::new("network: got no output, expected at least one")),
-            None => Ok(outputs),
+            Definition::Function(function) => function.call(&self.named(leaves, false), x),
         }
     }
 

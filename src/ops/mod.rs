@@ -1,5 +1,6 @@
 //! The differentiable operations: for each op its shape rule, its kernel and its gradient, which consists of ops.
 
+mod block;
 mod cast;
 mod custom;
 mod index;
@@ -16,6 +17,7 @@ mod reduce;
 mod second;
 mod shape;
 
+pub use block::block;
 pub use cast::cast;
 pub use custom::{custom, reverse_gradient, scale_gradient, straight_through};
 pub use index::{add_rows, pick, place, take_rows};

@@ -1,6 +1,6 @@
 //! Names of layers, of their kinds and of ops, by which options choose launches.
 
-use crate::device::Label;
+use crate::device::{Device, Label};
 use crate::error::{Error, Result, hint, listed};
 use crate::model::Network;
 use crate::nn::Layer;
@@ -11,15 +11,21 @@ pub(crate) const OPS: [&str; 3] = ["layer", "matmul", "map"];
 /// Other ops that may be named.
 const OTHER_OPS: [&str; 3] = ["layer_norm", "rational", "masked"];
 
-/// The layers of a model: the path, the path that its launches are labelled with, the kind. None for a function.
+/// The kind of a block of a function.
+const BLOCK: &str = "block";
+
+/// The layers of a model, and the blocks of functions: the path, the path that its launches are labelled with, the kind.
 pub(crate) struct Layers(Vec<(String, String, &'static str)>);
 
 impl Layers {
-    pub(crate) fn of(network: &Network) -> Self {
+    pub(crate) fn of(network: &Network, device: &Device) -> Self {
         let mut all = Self(Vec::new());
-        if let Some(spec) = network.spec() {
-            let kinds: Vec<_> = spec.layers.iter().map(Layer::as_kind).collect();
-            all.add(&kinds, "layers");
+        match network.spec().map(|spec| &spec.layers[..]) {
+            // A model that is one function has the names that its author gave.
+            None | Some([Layer::Function(_)]) => {
+                all.0.extend(network.blocks(device).into_iter().map(|name| (name.clone(), name, BLOCK)));
+            }
+            Some(layers) => all.add(&layers.iter().map(Layer::as_kind).collect::<Vec<_>>(), "layers"),
         }
         all
     }

@@ -7,17 +7,16 @@ use super::setup::Setup;
 use crate::device::{Choice, Halves, Label, Passes};
 use crate::error::{Error, Result};
 use crate::kernels::cast::stored;
-use crate::model::Network;
 use crate::train::MixedPrecision;
 
 /// Kinds of layers whose results are stored in 16 bits.
-const KINDS: [&str; 5] = ["linear", "activation", "dropout", "residual", "function"];
+const KINDS: [&str; 6] = ["linear", "activation", "dropout", "residual", "function", "block"];
 /// Kinds of layers near whose poles 16 bits are not enough.
 const WITH_POLES: [&str; 4] = ["rational", "projective", "masked_norm", "masked_softmax"];
 
 /// The passes over a recorded step.
 pub(crate) fn passes(setup: &Setup<'_>) -> Result<Passes> {
-    let layers = Layers::of(setup.network);
+    let layers = Layers::of(setup.network, setup.device);
     let names = layers.named(&setup.settings.recompute_layers, "recompute_layers")?;
     let drops: Option<Choice> = match &names[..] {
         [] => None,
@@ -27,15 +26,15 @@ pub(crate) fn passes(setup: &Setup<'_>) -> Result<Passes> {
         None => None,
         Some(precision) => {
             precision.storage(setup.device.info())?;
-            Some(halves(precision, setup.network)?)
+            Some(halves(precision, setup)?)
         }
     };
     Ok(Passes { recompute: setup.settings.recompute, drops, halves, ..Passes::default() })
 }
 
 /// The pass that stores results of a network in 16 bits. Errors if the network has no part of a given name.
-fn halves(precision: &MixedPrecision, network: &Network) -> Result<Halves> {
-    let layers = Layers::of(network);
+fn halves(precision: &MixedPrecision, setup: &Setup<'_>) -> Result<Halves> {
+    let layers = Layers::of(setup.network, setup.device);
     let keep_f32 = layers.named(&precision.keep_f32, "keep_f32")?;
     let keep_half = layers.named(&precision.keep_half, "keep_half")?;
     let has_poles = |kind: &str| WITH_POLES.contains(&kind) || kind == "masked";
