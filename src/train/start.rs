@@ -208,7 +208,7 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// Replaces the order of the training rows: `shuffle(epoch)`, called once per epoch, returns their numbers. Other numbers are an error of the epoch.
+    /// Replaces the order of the training rows: `shuffle(epoch)`, called once per epoch for each model, returns their numbers. Other numbers are an error of the epoch.
     pub fn shuffle_with(&mut self, shuffle: impl Fn(usize) -> Vec<u32> + 'static) {
         self.shuffle = Box::new(move |epoch, _| shuffle(epoch));
     }
