@@ -50,9 +50,8 @@ pub fn joined(p: &Var, q: &Var) -> Var {
 /// The pairs whose quotient is the mean of those of several models: over the smallest denominator, so that it is ⊥ where one of them is.
 pub(super) fn mean_of_models(models: &[Var]) -> Var {
     let pairs: Vec<(Var, Var)> = models.iter().map(halves).collect();
-    let smaller = |least: Var, (_, q): &(Var, Var)| {
-        ops::fused(&[&least, q], |v| select(lt(abs(v[1].clone()), abs(v[0].clone())), v[1].clone(), v[0].clone()))
-    };
+    let smaller =
+        |least: Var, (_, q): &(Var, Var)| ops::fused(&[&least, q], |v| select(lt(abs(v[1]), abs(v[0])), v[1], v[0]));
     let least = pairs[1..].iter().fold(pairs[0].1.clone(), smaller);
     let over_least =
         |(p, q): &(Var, Var)| ops::fused(&[p, q, &least], |v| v[0] * select(ne(v[1], 0.0), v[2] / v[1], 1.0));

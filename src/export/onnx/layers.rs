@@ -46,12 +46,11 @@ pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
         let exported = model.loss.link().exported.iter();
         return exported.map(|(_, function)| pass.output(*function, width, &z)).collect();
     };
-    let [p, q] = match &each[..] {
-        [pair] => [pair[0].clone(), pair[1].clone()],
-        _ => {
-            let z = pass.mean(model, each.concat(), 2 * head.outputs)?;
-            [[0, head.outputs], [head.outputs, 2 * head.outputs]].map(|[first, end]| pass.graph.columns(&z, first, end))
-        }
+    let [p, q] = if let [pair] = &each[..] {
+        [pair[0].clone(), pair[1].clone()]
+    } else {
+        let z = pass.mean(model, each.concat(), 2 * head.outputs)?;
+        [[0, head.outputs], [head.outputs, 2 * head.outputs]].map(|[first, end]| pass.graph.columns(&z, first, end))
     };
     Ok(head::decode(pass.graph, &head.decoding, &p, &q).to_vec())
 }

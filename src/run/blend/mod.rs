@@ -42,10 +42,7 @@ pub(super) async fn blended(trainer: &Trainer, preparation: Option<Preparation>)
     let (spec, settings, data) = (trainer.traced().await?, trainer.settings(), trainer.data());
     let (loss, parameters) = (settings.loss.clone(), trainer.parameters().await?);
     let plain: Vec<usize> = preparation.as_ref().map(Preparation::plain_inputs).unwrap_or_default();
-    let goal = match settings.blends {
-        true => Goal::of(&loss, spec.outputs()?, &settings.class_weights),
-        false => None,
-    };
+    let goal = if settings.blends { Goal::of(&loss, spec.outputs()?, &settings.class_weights) } else { None };
     let fits = |goal: &Goal<'_>| data.train.y.len() * plain.len() * goal.outputs() <= MOST_VALUES;
     let Some(goal) = goal.filter(|goal| !data.validation.y.is_empty() && !plain.is_empty() && fits(goal)) else {
         return Ok((Model::new(spec, loss, parameters, preparation), None));

@@ -56,10 +56,10 @@ impl State {
         let start = if start.is_empty() { vec![&[][..]; members] } else { start };
         let alike = |tag: Tag, words: &[u32]| stacked(device, tag, &vec![words; members]);
         let zeros = |tag: Tag, words: usize| alike(tag, &vec![0; words]);
-        let mut sums = match is_folded {
-            true => zeros(Tag::Gradients, fold::words_of(total))?.into_iter().map(Some).collect(),
-            false => vec![None; members],
-        };
+        let mut sums = vec![None; members];
+        if is_folded {
+            sums = zeros(Tag::Gradients, fold::words_of(total))?.into_iter().map(Some).collect();
+        }
         let words = order_words(setup.groups, setup.steps, rows);
         let order = device.tagged(Tag::Data, || device.buffer(members * apart(members, words)));
         let order = parts(&order, members, words);
