@@ -21,7 +21,7 @@ pub use trace::{Function, Tracing, trace};
 use crate::autograd::{Var, apply};
 use crate::error::{Error, Result};
 use crate::json::{self, Json, Record};
-use crate::ops::{OpRecord, Reading, block};
+use crate::ops::{OpRecord, Reading, block, is_free};
 use crate::program::Curve;
 use crate::record;
 use crate::tensor::{DType, Form};
@@ -225,6 +225,10 @@ impl Graph {
         forms.extend(self.constants.iter().map(Constant::form));
         for (at, node) in self.nodes.iter().enumerate() {
             let place = || format!("node {at} ({})", node.op);
+            if !node.block.is_empty() && !is_free(&node.block) {
+                let block = &node.block;
+                return Err(Error::new(format!("{}: got the block \"{block}\", whose name is taken", place())));
+            }
             let record = OpRecord::named(&node.op).map_err(|error| error.within(&format!("node {at}")))?;
             let inputs: Option<Vec<Form>> = node.inputs.iter().map(|&value| forms.get(value).cloned()).collect();
             let inputs = inputs.ok_or_else(|| Error::new(format!("{}: an input is not a value before it", place())))?;

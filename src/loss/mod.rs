@@ -176,9 +176,11 @@ impl Loss {
         (self.link().values)(outputs)
     }
 
-    /// The outputs whose predictions are the mean of those of several models, from the outputs of each, [rows, outputs].
-    pub fn mean(&self) -> fn(&[Var]) -> Var {
-        if let Self::Outputs(loss) = self { loss.link().mean } else { pairs::mean_of_models }
+    /// The outputs whose predictions are the mean of those of several models, from the outputs of each, [rows, outputs]: pairs of a projective head, else
+    /// as the link says.
+    pub fn mean(&self, has_head: bool) -> fn(&[Var]) -> Var {
+        let link = self.link();
+        if has_head && link.probabilities.is_none() { pairs::mean_of_models } else { link.mean }
     }
 
     /// The loss for the fused step, if that takes it.

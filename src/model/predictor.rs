@@ -46,7 +46,7 @@ impl Predictor {
 
     /// Over the parameters of each model, which are on the device.
     pub(crate) fn over(device: &Device, network: Network, parameters: Vec<View>, loss: &Loss) -> Self {
-        let (fused, device, mean) = (network.fused(device), device.clone(), loss.mean());
+        let (fused, device, mean) = (network.fused(device), device.clone(), loss.mean(network.head().is_some()));
         Self { device, network, fused, parameters, mean, is_packed: false, precision: Precision::F32 }
     }
 

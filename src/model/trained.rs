@@ -95,7 +95,12 @@ impl Model {
     }
 
     pub(crate) fn predictor(&self, device: &Device) -> Result<Predictor> {
-        Predictor::new(device, self.spec.clone().into(), &self.each_member().collect::<Vec<_>>(), &self.loss)
+        let each: Vec<&[f32]> = self.each_member().collect();
+        let (total, got) = (Layout::of(&self.spec).total, self.parameters.len());
+        if each.is_empty() || got != each.len() * total {
+            return Err(Error::new(format!("predict: got {got} flat parameters, expected {total} for each model")));
+        }
+        Predictor::new(device, self.spec.clone().into(), &each, &self.loss)
     }
 
     /// How many models it is, which were trained at once from different seeds; its prediction is the mean of theirs.
@@ -180,7 +185,7 @@ impl Model {
                 env!("CARGO_PKG_VERSION")
             )));
         }
-        header.spec.each_output().map_err(|error| error.within(source))?;
+        let each = header.spec.each_output().map_err(|error| error.within(source))?;
         if let Some(preparation) = &header.preparation {
             let outputs = header.spec.values().map_err(|error| error.within(source))?;
             preparation.check().map_err(|error| error.within(source))?;
@@ -197,6 +202,12 @@ impl Model {
         let first = layout.parameters.first().and_then(|first| content.shape(&first.name));
         let members =
             first.filter(|_| header.format == FORMAT).and_then(<[usize]>::first).map_or(1, |&count| count.max(1));
+        // The mean of several models is by the loss.
+        let fits = |&columns: &usize| header.loss.outputs(header.loss.values(columns)) == columns;
+        if members > 1 && !each.iter().all(fits) {
+            let name = header.loss.text();
+            return Err(err(format!("its loss \"{name}\" does not fit its outputs: got {each:?} columns")));
+        }
         let needed = (layout.total as u64).saturating_mul(members as u64).saturating_mul(BYTES_EACH);
         has_room(needed, || format!("its {} parameters", layout.total)).map_err(err)?;
         // Every tensor is found in the file before anything of the size that the header claims is allocated.

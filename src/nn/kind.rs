@@ -49,6 +49,11 @@ pub trait LayerKind {
         Vec::new()
     }
 
+    /// The names of the blocks of a function.
+    fn blocks(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
     /// If it can turn numbers into ⊥: the reason, and what to do about it.
     fn bottoms(&self) -> Option<&'static str> {
         self.inner().iter().find_map(|layer| layer.bottoms())

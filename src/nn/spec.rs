@@ -90,6 +90,10 @@ impl Spec {
     pub fn each_output(&self) -> Result<Vec<usize>> {
         match &self.layers[..] {
             [Layer::Function(graph)] if graph.outputs.len() > 1 => {
+                if self.inputs != graph.inputs {
+                    let (got, expected) = (self.inputs, graph.inputs);
+                    return Err(wrong("layers.0", &format!("a function of {expected} inputs: got {got} values")));
+                }
                 graph.check(curve_of).map_err(|error| wrong("layers.0", &error.to_string()))?;
                 Ok(graph.outputs.iter().map(|one| one.columns).collect())
             }

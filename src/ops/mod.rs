@@ -18,6 +18,7 @@ mod second;
 mod shape;
 
 pub use block::block;
+pub(crate) use block::is_free;
 pub use cast::cast;
 pub use custom::{custom, reverse_gradient, scale_gradient, straight_through};
 pub use index::{add_rows, pick, place, take_rows};

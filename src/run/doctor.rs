@@ -49,6 +49,7 @@ impl Model {
         };
         // The first of several models, as the others differ in their seeds only.
         let first = self.member(0);
+        let members = self.members();
         let doctor = Doctor { device, model: &first, data };
         let lost = gaps.dropped as f64 / table.rows() as f64;
         let verdict = if lost > 0.1 { Verdict::Advise } else { Verdict::Pass };
@@ -62,6 +63,10 @@ impl Model {
             return Ok(findings);
         }
         findings.push(finding("parameters", Verdict::Pass, "all finite".into(), ""));
+        if members > 1 {
+            let seen = format!("of {members} models; what follows is about the first");
+            findings.push(finding("members", Verdict::Pass, seen, ""));
+        }
         findings.push(doctor.gradient().await?);
         findings.extend(doctor.steps().await?);
         findings.push(doctor.repeats().await?);

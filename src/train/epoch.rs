@@ -47,7 +47,8 @@ impl Trainer {
         if stop != Stop::Requested {
             self.conclude().await?;
         }
-        let (best_epoch, epochs) = (self.best_epochs().into_iter().max().flatten(), self.progress.history.len());
+        let best = self.best_epochs().into_iter().collect::<Option<Vec<usize>>>();
+        let (best_epoch, epochs) = (best.and_then(|best| best.into_iter().max()), self.progress.history.len());
         Ok(Some(Outcome { stop, best_epoch, epochs, steps: self.steps_done() }))
     }
 
@@ -66,6 +67,9 @@ impl Trainer {
         if self.progress.history.len() >= self.settings.epochs {
             return Ok(Some(Stop::Epochs));
         }
+        if let Some(stop) = self.stop_of_all().filter(|_| self.learners.len() > 1) {
+            return Ok(Some(stop));
+        }
         self.prepare()?;
         let (ended, requested) = self.steps_of_epoch(watch).await?;
         if ended.is_some() {
@@ -73,15 +77,20 @@ impl Trainer {
         }
         let Some(report) = self.end_epoch().await? else { return Ok(Some(Stop::Diverged)) };
         let flow = watch(&Event::Epoch(&report));
-        let stops: Option<Vec<Stop>> =
-            self.progress.standings.iter().map(|standing| standing.stop(&self.settings)).collect();
-        if let Some(stop) = stops.and_then(|stops| stops.into_iter().next()) {
+        if let Some(stop) = self.stop_of_all() {
             return Ok(Some(stop));
         }
         Ok((flow == Flow::Stop || requested == Flow::Stop).then_some(Stop::Requested))
     }
 
-    /// Reads the losses, evaluates the epoch and keeps the weights of each model for which it is the best; `None` if a loss diverged.
+    /// Why all models have ended, if they have.
+    fn stop_of_all(&self) -> Option<Stop> {
+        let stops = self.progress.standings.iter().map(|standing| standing.stop(&self.settings));
+        stops.collect::<Option<Vec<Stop>>>()?.into_iter().next()
+    }
+
+    /// Reads the losses, evaluates the epoch and keeps the weights of each model for which it is the best; `None` if the loss diverged: of
+    /// several models, if none goes on, or one has no weights to keep.
     async fn end_epoch(&mut self) -> Result<Option<EpochReport>> {
         if let Some(validation) = &self.validation {
             self.learners.iter().try_for_each(|learner| learner.evaluated().map(|_| ()))?;
@@ -94,8 +103,16 @@ impl Trainer {
                 continue;
             }
             let View { offset, words: count, .. } = self.learners[at].state.report;
-            let Some(report) = self.end_epoch_of(at, &words[offset..offset + count]).await? else { return Ok(None) };
-            reports.push(report);
+            let standing = &self.progress.standings[at];
+            let keeps_weights = self.learners.len() > 1 && standing.best_epoch.is_some();
+            match self.end_epoch_of(at, &words[offset..offset + count]).await? {
+                Some(report) => reports.push(report),
+                None if keeps_weights => self.progress.standings[at].has_diverged = true,
+                None => return Ok(None),
+            }
+        }
+        if reports.is_empty() {
+            return Ok(None);
         }
         let report = EpochReport::of_models(&reports);
         self.progress.history.push(report.clone());

@@ -46,8 +46,8 @@ pub struct EpochReport {
 record! { EpochReport { epoch, train_loss, val_loss, score = None, lr, is_best, pairs, gradients = None } }
 
 impl EpochReport {
-    /// The report of the models that are trained at once and have not ended: means of their losses, scores and coverages, sums of their updates, extremes of the rest. The
-    /// epoch is the best so far if it is for one of them.
+    /// The report of the models that are trained at once and have not ended: means of their losses, scores and coverages, sums of their updates, extremes of the rest, the
+    /// learning rate of the first. The epoch is the best so far if it is for one of them.
     pub(crate) fn of_models(each: &[Self]) -> Self {
         let count = each.len() as f64;
         let mean = |of: &dyn Fn(&Self) -> Option<f64>| each.iter().map(of).sum::<Option<f64>>().map(|sum| sum / count);
@@ -150,7 +150,8 @@ pub enum Stop {
 pub struct Outcome {
     /// Why it ended.
     pub stop: Stop,
-    /// The epoch whose weights are kept, from 0; absent if none was chosen. Of several models that are trained at once, the last such epoch of one of them.
+    /// The epoch whose weights are kept, from 0; absent if none was chosen. Of several models that are trained at once, the last such epoch of one of them;
+    /// absent if one has none, as its loss diverged before.
     pub best_epoch: Option<usize>,
     /// Epochs done.
     pub epochs: usize,

@@ -41,10 +41,12 @@ pub struct Standing {
     pub uncovered: usize,
     /// Updates that were left out in the finished epochs.
     pub skipped: u64,
+    /// Whether its loss diverged after its best epoch, whose weights it keeps while the other models go on.
+    pub has_diverged: bool,
 }
 
 record! {
-    Standing { best_loss, best_epoch, since_best, drops, since_drop, held, uncovered = 0, skipped = 0 } else { losses, means }
+    Standing { best_loss, best_epoch, since_best, drops, since_drop, held, uncovered = 0, skipped = 0, has_diverged = false } else { losses, means }
 }
 
 /// In JSON the first model's figures are fields of the progress, as in files from before there were several.
@@ -85,8 +87,11 @@ impl Standing {
         value.is_finite() && self.best_loss.is_none_or(|best| value < best - min_delta)
     }
 
-    /// Why the model has ended, which then keeps its weights: its patience is spent, or its coverage was too low for too long.
+    /// Why the model has ended, which then keeps its weights: its patience is spent, its coverage was too low for too long, or its loss diverged.
     pub(crate) fn stop(&self, settings: &TrainerConfig) -> Option<Stop> {
+        if self.has_diverged {
+            return Some(Stop::Diverged);
+        }
         let is_patience = settings.patience > 0 && self.since_best >= settings.patience;
         let is_uncovered = settings.coverage.is_some_and(|goal| self.uncovered >= goal.patience);
         if is_patience { Some(Stop::Patience) } else { is_uncovered.then_some(Stop::Coverage) }

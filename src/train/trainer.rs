@@ -126,6 +126,16 @@ impl Trainer {
         self.learners.iter().map(|learner| &learner.state).collect()
     }
 
+    /// Number of parameter values, of all models.
+    pub fn parameter_count(&self) -> usize {
+        self.learners.len() * self.network.layout().count()
+    }
+
+    /// The validation loss, or the score, of the weights that each model keeps; absent before one is chosen.
+    pub fn best_losses(&self) -> Vec<Option<f64>> {
+        self.progress.standings.iter().map(|standing| standing.best_loss).collect()
+    }
+
     /// The epoch whose weights each model keeps, from 0; absent before one is chosen.
     pub fn best_epochs(&self) -> Vec<Option<usize>> {
         self.progress.standings.iter().map(|standing| standing.best_epoch).collect()

@@ -61,7 +61,11 @@ impl Trainer {
                 let finite = |losses: &Vec<f32>| losses.iter().filter(|loss| loss.is_finite()).count();
                 // A step whose update is left out has no loss.
                 let least = if self.settings.bounds().skips { 1 } else { unread };
-                if self.losses(self.progress.cursor - unread, unread).await?.iter().any(|one| finite(one) < least) {
+                // Of several models, one that has ended may go on to diverge; the end of the epoch looks at the others.
+                let is_one = self.learners.len() == 1;
+                if is_one
+                    && self.losses(self.progress.cursor - unread, unread).await?.iter().any(|one| finite(one) < least)
+                {
                     return Ok((Some(Stop::Diverged), flow));
                 }
                 unread = 0;

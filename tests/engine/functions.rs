@@ -408,6 +408,9 @@ fn several_outputs_are_saved_and_trained_on() -> Result<()> {
         said,
         "train: loss \"mse\" needs one output: got 2, expected 1, or a loss of the model's own (with_loss)"
     );
+    let other = Spec { inputs: 2, ..spec.clone() };
+    let said = other.each_output().expect_err("other inputs").to_string();
+    assert_eq!(said, "model: layers.0: a function of 3 inputs: got 2 values");
     let layers = vec![spec.layers[0].clone(), meromorph::nn::Linear::new(1).into()];
     let said = Spec { layers, ..spec }.outputs().expect_err("a layer").to_string();
     assert_eq!(said, "model: layers.0: a function of 2 outputs, expected one here");
@@ -474,11 +477,50 @@ fn blocks_are_computed_again_by_their_names() -> Result<()> {
             &start,
         )?;
         assert_eq!(loaded.step_summary().transient_bytes, features);
+        // The whole function has the names that a layer of a `Spec` has.
+        for name in ["function", "layers.0"] {
+            let settings = trainer(blocks(), &[])?.settings().clone();
+            let settings = TrainerConfig { recompute_layers: vec![name.into()], ..settings };
+            let spec = block_on(blocks().traced(&device))?;
+            let whole = Trainer::with_parameters(&device, spec, settings, data(), &start)?;
+            assert!(whole.step_summary().recomputed.0 > one, "{name}");
+        }
         let said = trainer(blocks(), &["feature"]).err().expect("no block").to_string();
         let start = r#"train: recompute_layers: got "feature", expected one of "block", "body", "body.gate", "features", "layer""#;
         assert!(said.starts_with(start) && said.ends_with(r#"did you mean "features"?"#), "{said}");
     }
     Ok(())
+}
+
+#[test]
+fn blocks_within_layers_have_the_path_of_both() -> Result<()> {
+    let device = Device::cpu(1);
+    let inner = Network::function(8, [("v", Initial::normal([8, 8], 0.3))], |p, x| {
+        ops::block("outer", x, || ops::block("inner", x, || ops::sin(&ops::matmul(x, &p["v"]))))
+    });
+    let function = block_on(inner.traced(&device))?.layers.remove(0);
+    let layers = vec![meromorph::nn::Linear::new(8).into(), function, meromorph::nn::Linear::new(1).into()];
+    let spec = Spec { inputs: 3, layers };
+    for name in ["layers.1.outer", "layers.1.outer.inner", "layers.1", "block"] {
+        let settings =
+            TrainerConfig { recompute_layers: vec![name.into()], step: Some(StepKind::Recorded), ..config() };
+        assert!(Trainer::new(&device, spec.clone(), settings, data())?.step_summary().recomputed.0 > 0, "{name}");
+    }
+    // In 16 bits as the same ops without a block.
+    let precision = MixedPrecision { keep_half: vec!["layers.1.outer".into()], ..MixedPrecision::new(Half::Bf16) };
+    let settings = TrainerConfig { precision: Some(precision), step: Some(StepKind::Recorded), ..config() };
+    Trainer::new(&device, spec.clone(), settings, data())?.advance(2)?;
+    let text = spec.to_json().to_string().replace("outer.inner", "outer.loss");
+    let said = Spec::from_json(&Json::parse(&text)?)?.outputs().expect_err("a name").to_string();
+    assert_eq!(said, "model: layers.1: node 0 (matmul): got the block \"outer.loss\", whose name is taken");
+    Ok(())
+}
+
+#[test]
+#[should_panic(expected = "block: got the name \"matmul\", expected one that is not empty and not batch, block")]
+fn a_block_needs_a_name_of_its_own() {
+    let x = Var::constant(Tensor::scalar(&Device::cpu(1), 1.0));
+    ops::block("matmul", &x, || ());
 }
 
 #[test]

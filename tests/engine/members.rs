@@ -122,6 +122,44 @@ fn a_run_ends_when_all_of_them_have() {
 }
 
 #[test]
+fn a_model_that_has_ended_keeps_its_weights_while_others_go_on() {
+    let device = Device::cpu(1);
+    let settings = TrainerConfig { members: 2, epochs: 30, ..config() };
+    let mut begun = Trainer::new(&device, spec(), settings, data()).unwrap();
+    let two_epochs = |trainer: &mut Trainer| {
+        let mut left = 2;
+        block_on(trainer.run(&mut |event| {
+            left -= usize::from(matches!(event, meromorph::train::Event::Epoch(_)));
+            if left == 0 { Flow::Stop } else { Flow::Continue }
+        }))
+        .unwrap();
+    };
+    two_epochs(&mut begun);
+    let checkpoint = block_on(begun.checkpoint()).unwrap();
+    let total = checkpoint.best.len() / 2;
+    for has_diverged in [true, false] {
+        let mut changed = checkpoint.clone();
+        let first = &mut changed.progress.standings[0];
+        (first.has_diverged, first.since_best) = (has_diverged, if has_diverged { 0 } else { 4 });
+        let bytes = changed.save(None).unwrap();
+        let mut trainer = Trainer::resume(&device, data(), Checkpoint::load(&bytes, "run").unwrap().0).unwrap();
+        let outcome = block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
+        let kept = block_on(trainer.parameters()).unwrap();
+        assert_eq!(kept[..total], checkpoint.best[..total], "{has_diverged}");
+        assert_ne!(kept[total..], checkpoint.best[total..], "{has_diverged}");
+        assert!(outcome.epochs > 2 && trainer.history()[2].val_loss.is_some(), "{has_diverged}");
+    }
+    // Where all have ended, there is no further epoch, also if it is asked for again.
+    let mut ended = checkpoint;
+    ended.progress.standings.iter_mut().for_each(|standing| standing.since_best = 1000);
+    let mut trainer = Trainer::resume(&device, data(), ended).unwrap();
+    for _ in 0..2 {
+        let outcome = block_on(trainer.run(&mut |_| Flow::Continue)).unwrap();
+        assert_eq!((outcome.stop, outcome.epochs), (Stop::Patience, 2));
+    }
+}
+
+#[test]
 fn a_run_goes_on_from_its_file_with_the_same_bits() {
     let gradients = GradientConfig { clip: Some(Clip::Norm { most: 0.5 }), ..GradientConfig::default() };
     let settings = TrainerConfig { members: 3, batch: 4, epochs: 6, accumulate: 3, gradients, ..config() };
@@ -216,8 +254,12 @@ fn a_mean_of_poles_is_bottom_where_one_of_them_is() {
         flat
     };
     let loss = Loss::Pairs(PairLoss::default());
-    let model = Model::new(spec, loss, [of(0.0), of(1.0)].concat(), None);
-    for device in devices(&[1, 2]) {
+    let parameters = [of(0.0), of(1.0)].concat();
+    // Also of a model whose own loss is not in its file.
+    let models = [loss, Loss::mse()].map(|loss| Model::new(spec.clone(), loss, parameters.clone(), None));
+    for (model, device) in
+        models.iter().flat_map(|model| devices(&[1, 2]).into_iter().map(move |device| (model, device)))
+    {
         // At 2, 1/2 and 1; at -1, -1 and -1/2; at 0 and 1 one of them is a pole, at 1.05 nearly; at 0.5, 2 and -2.
         let decoded = block_on(model.decoded(&device, &[2.0, -1.0, 0.0, 1.0, 1.05, 0.5])).unwrap();
         let bottoms: Vec<bool> = (0..6).map(|row| decoded.is_bottom(row)).collect();
@@ -246,8 +288,14 @@ fn what_takes_one_model_says_so() {
     let mut two = Trainer::new(&device, spec(), TrainerConfig { members: 2, ..config() }, data()).unwrap();
     let error = two.hook_with(Nothing).unwrap_err().to_string();
     assert_eq!(error, "hook_with: got members 2, expected 1, whose gradients a hook sees");
-    let settings = TrainerConfig { members: 2, ..config() };
-    let error = Trainer::with_parameters(&device, spec(), settings, data(), &[0.0; 10]).err().unwrap().to_string();
+    let wrong = Model::new(spec(), Loss::mse(), vec![0.0; 10], None);
+    let error = block_on(wrong.outputs(&device, &[0.0, 0.0])).unwrap_err().to_string();
     let total = Network::from(spec()).layout().total;
+    assert_eq!(error, format!("predict: got 10 flat parameters, expected {total} for each model"));
+    let gaussian = Model::new(lines().spec, Loss::parse("gaussian_nll").unwrap(), lines().parameters, None);
+    let error = Model::load(&gaussian.save().unwrap(), "m").unwrap_err().to_string();
+    assert_eq!(error, "m: its loss \"gaussian_nll\" does not fit its outputs: got [1] columns");
+    let error = Trainer::with_parameters(&device, spec(), TrainerConfig { members: 2, ..config() }, data(), &[0.0; 10]);
+    let error = error.err().unwrap().to_string();
     assert_eq!(error, format!("train: wrong number of flat parameters: got 10, expected {}", 2 * total));
 }

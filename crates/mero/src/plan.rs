@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> Answer {
     if let Some([form, folder]) = args.print.as_deref() {
         return print::kernels(trainer.step_summary(), form, Path::new(folder), args.json, args.force.force);
     }
-    let parameters = trainer.network().layout().count();
+    let parameters = trainer.parameter_count();
     let (summary, kind) = (trainer.step_summary(), trainer.step_kind().name());
     let peak = device.counters().peak_bytes;
     if args.json {

@@ -58,7 +58,7 @@ pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
 impl Pass<'_> {
     /// The outputs [batch, width] whose predictions are the mean of those of each model, of which `parts` are the columns.
     fn mean(&mut self, model: &Model, mut parts: Vec<Name>, width: usize) -> Result<Name> {
-        let (members, mean) = (model.members(), model.loss.mean());
+        let (members, mean) = (model.members(), model.loss.mean(model.spec.head().is_some()));
         if members == 1 {
             return Ok(parts.swap_remove(0));
         }

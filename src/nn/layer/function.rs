@@ -51,6 +51,10 @@ impl LayerKind for Graph {
         outputs.unwrap_or_else(|error| panic!("model: {path}: {error}")).swap_remove(0)
     }
 
+    fn blocks(&self) -> Vec<&str> {
+        Self::blocks(self)
+    }
+
     fn format(&self) -> u32 {
         3
     }

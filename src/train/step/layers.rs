@@ -22,8 +22,10 @@ impl Layers {
         let mut all = Self(Vec::new());
         match network.spec().map(|spec| &spec.layers[..]) {
             // A model that is one function has the names that its author gave.
-            None | Some([Layer::Function(_)]) => {
-                all.0.extend(network.blocks(device).into_iter().map(|name| (name.clone(), name, BLOCK)));
+            None => all.add_blocks("", network.blocks(device)),
+            Some([Layer::Function(graph)]) => {
+                all.0.push(("layers.0".into(), String::new(), graph.kind()));
+                all.add_blocks("", graph.blocks().into_iter().map(str::to_owned).collect());
             }
             Some(layers) => all.add(&layers.iter().map(Layer::as_kind).collect::<Vec<_>>(), "layers"),
         }
@@ -39,6 +41,19 @@ impl Layers {
             let place = if is_joined { format!("{path}.{}", at - 1) } else { own.clone() };
             self.0.push((own.clone(), place, layer.kind()));
             self.add(&layer.inner(), &format!("{own}.layers"));
+            self.add_blocks(&format!("{own}."), layer.blocks().into_iter().map(str::to_owned).collect());
+        }
+    }
+
+    /// Blocks within a layer, and those around them, each once.
+    fn add_blocks(&mut self, before: &str, names: Vec<String>) {
+        for name in names {
+            let ends = name.match_indices('.').map(|(at, _)| at).chain([name.len()]);
+            for path in ends.map(|end| format!("{before}{}", &name[..end])) {
+                if !self.0.iter().any(|(own, ..)| *own == path) {
+                    self.0.push((path.clone(), path, BLOCK));
+                }
+            }
         }
     }
 
@@ -69,8 +84,16 @@ impl Layers {
 
     /// Whether the names choose the launches with this label.
     pub(crate) fn has(&self, names: &[String], label: &Label) -> bool {
-        let is_within =
-            |path: &str| label.layer.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        // A model that is one function has no path; its blocks have their own.
+        let is_of_function = || label.layer.is_empty() || self.kind(&label.layer) == Some(BLOCK);
+        let is_within = |path: &str| {
+            let rest = label.layer.strip_prefix(path);
+            if path.is_empty() {
+                is_of_function()
+            } else {
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            }
+        };
         let is_of_kind = |name: &str| self.0.iter().any(|(_, place, kind)| name == *kind && is_within(place));
         names.iter().any(|name| name == label.op || is_within(name) || is_of_kind(name))
     }

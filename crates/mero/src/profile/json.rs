@@ -26,7 +26,7 @@ pub(super) fn report(findings: &Findings) -> Value {
         ceilings.copies.iter().map(|rate| json!({ "bytes": rate.bytes, "gbytes_s": rate.gbytes_s })).collect();
     json!({
         "event": "report", "step": trainer.step_kind().name(), "batch": trainer.settings().batch,
-        "parameters": trainer.network().layout().count(), "steps": profile.steps,
+        "parameters": trainer.parameter_count(), "steps": profile.steps,
         "step_ms": profile.step_ms, "plain_step_ms": profile.plain_ms, "overhead": profile.overhead,
         "explained": profile.explained(), "between_launches_ms": profile.between_ms, "flops": cost.flops, "bytes": cost.bytes,
         "gflops": cost.flops as f64 / profile.step_ms / 1e6, "launches": launches,

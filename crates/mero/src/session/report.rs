@@ -75,6 +75,14 @@ impl TrainReport {
     ) -> Self {
         let rows = Rows::of(trainer.data());
         let best = outcome.best_epoch.and_then(|epoch| trainer.history().get(epoch));
+        let members = trainer.settings().members;
+        // Several models keep the weights of epochs of their own.
+        let [train_loss, val_loss] = if members == 1 {
+            [best.map(|report| report.train_loss), best.and_then(|report| report.val_loss)]
+        } else {
+            let kept = trainer.best_losses().into_iter().sum::<Option<f64>>();
+            [None, kept.map(|sum| sum / members as f64).filter(|_| rows.validation > 0)]
+        };
         let steps_per_s = pace.steps as f64 / pace.seconds.max(1e-9);
         let info = session.device.info();
         Self {
@@ -91,9 +99,9 @@ impl TrainReport {
             seconds: pace.seconds,
             samples_per_s: steps_per_s * rows.train as f64 / trainer.steps_per_epoch() as f64,
             steps_per_s,
-            train_loss: best.map(|report| report.train_loss),
-            val_loss: best.and_then(|report| report.val_loss),
-            members: trainer.settings().members,
+            train_loss,
+            val_loss,
+            members,
             val,
             test,
             baseline,
@@ -179,7 +187,7 @@ impl TrainReport {
 /// The layers of the model, how many models there are of them, and their parameters.
 fn layers(session: &Session, trainer: &Trainer) -> String {
     let members = trainer.settings().members;
-    let parameters = counted(members * trainer.network().layout().count(), "parameter");
+    let parameters = counted(trainer.parameter_count(), "parameter");
     format!("{}, {parameters}", models_of(members, &session.run.spec))
 }
 

@@ -71,7 +71,7 @@ fn report(trainer: &Trainer, profile: &StepProfile, ceilings: &Ceilings) -> JsVa
     out.text("name", &info.name);
     out.text("step", trainer.step_kind().name());
     out.number("batch", trainer.settings().batch as f64);
-    out.number("parameters", trainer.network().layout().count() as f64);
+    out.number("parameters", trainer.parameter_count() as f64);
     out.number("steps", profile.steps as f64);
     out.number("stepMs", profile.step_ms);
     out.number("plainMs", profile.plain_ms);
