@@ -4,11 +4,11 @@
 
 use super::pairs::{halves, joined};
 use super::sums::total;
-use super::{Compared, Link, LossRecord, Rule, Target, mean::of_numbers};
+use super::{Compared, Link, LossRecord, Rule, Target, mean::of_numbers, mean::of_softplus};
 use crate::autograd::Var;
 use crate::ops;
 use crate::program::Expr;
-use crate::program::expr::{exp, ln, max, softplus, square};
+use crate::program::expr::{exp, ln, softplus, square};
 
 pub(super) static LOSS: LossRecord = LossRecord {
     name: "gaussian_nll",
@@ -62,11 +62,7 @@ fn of_models(models: &[Var]) -> Var {
         ops::fused(&[mean, spread, &middle], |v| exp(log_variance(v[1])) + square(v[0] - v[2]))
     };
     let variance = of_numbers(&parts.iter().map(around).collect::<Vec<_>>());
-    // softplus(x) = d for x = d + ln(1 - e^-d).
-    let spread = ops::fused(&[&variance], |v| {
-        let above = max(ln(v[0]) - FLOOR, 1e-4);
-        above + ln(1.0 - exp(-above)) + FLOOR
-    });
+    let spread = ops::fused(&[&variance], |v| of_softplus(ln(v[0]) - FLOOR, 1e-4) + FLOOR);
     joined(&middle, &spread)
 }
 

@@ -24,6 +24,12 @@ pub(super) fn of_logarithms(models: &[Var]) -> Var {
     ops::fused(&[&of(&above, exp), &largest], |v| ln(v[0]) + v[1])
 }
 
+/// The x of softplus(x) = d, which is d + ln(1 - e^-d), for a d of at least `least`.
+pub(super) fn of_softplus(d: Expr, least: f64) -> Expr {
+    let d = max(d, least);
+    d + ln(1.0 - exp(-d))
+}
+
 /// The logit of the mean of the probabilities σ(z): ln mean σ(z) - ln mean σ(-z).
 pub(super) fn of_logits(models: &[Var]) -> Var {
     let logarithm = |sign: f32| {

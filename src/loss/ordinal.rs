@@ -3,11 +3,12 @@
 //! σ(a_(k-1)) - σ(a_k) = σ(a_(k-1)) σ(-a_k) σ(z_k), whose logarithm needs no difference.
 
 use super::cross_entropy::of_classes;
+use super::mean::of_softplus;
 use super::{Link, LossRecord, Rule, Target};
 use crate::autograd::Var;
 use crate::math::largest;
 use crate::ops;
-use crate::program::expr::{exp, ln, max, select, softplus};
+use crate::program::expr::{select, softplus};
 use crate::tensor::Tensor;
 
 pub(super) static LOSS: LossRecord = LossRecord {
@@ -53,11 +54,7 @@ fn logits_above(z: &Var) -> Var {
 fn of_models(models: &[Var]) -> Var {
     let logits = (Link::SIGMOID.mean)(&models.iter().map(logits_above).collect::<Vec<_>>());
     let before = ops::matmul(&logits, &matrix(&logits, logits.shape().sizes()[1], |from, to| from + 1 == to));
-    // softplus(z) = d for z = d + ln(1 - e^-d).
-    ops::fused(&[&logits, &before, &is_first(&logits)], |v| {
-        let fall = max(v[1] - v[0], 1e-6);
-        select(v[2], v[0], fall + ln(1.0 - exp(-fall)))
-    })
+    ops::fused(&[&logits, &before, &is_first(&logits)], |v| select(v[2], v[0], of_softplus(v[1] - v[0], 1e-6)))
 }
 
 /// The logarithms of the classes' probabilities, [rows, classes], from outputs [rows, classes - 1].
