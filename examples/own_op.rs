@@ -30,7 +30,7 @@ fn main() -> Result<()> {
     println!("the rounded weights are {} and {}", outputs[0], outputs[1]);
     assert_eq!(outputs, [0.75, -1.5]);
 
-    // A file holds the ops of the value, so that the model predicts everywhere; its gradient is in this program alone, which goes on with `resume_with`.
+    // A file holds the ops of the value and of its gradient, so that the model predicts and is trained on without this program.
     let model = Model::load(&block_on(trainer.model(None))?.save()?, "rounded.safetensors")?;
     assert_eq!(block_on(model.outputs(&device, &[1.0, 0.0, 0.0, 1.0]))?, outputs);
     Ok(())

@@ -7,7 +7,7 @@ mod trace;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-pub use trace::{Detach, Traced, is_tracing, trace};
+pub use trace::{Body, Detach, Traced, is_tracing, note, trace};
 
 use crate::device::Label;
 use crate::error::{Error, Result};
@@ -93,6 +93,17 @@ pub trait Op {
     /// The error of an op that cannot be stored.
     fn unstored(&self) -> Error {
         Error::new(format!("the op \"{}\" cannot be stored in a model", self.name()))
+    }
+
+    /// The functions inside it, if it is traced.
+    fn bodies(&self) -> &[Body] {
+        &[]
+    }
+
+    /// The ops that it stands for, applied to `inputs`; `None` if it is an op itself.
+    fn composed(&self, inputs: &[&Var]) -> Option<Result<Var>> {
+        let _ = inputs;
+        None
     }
 
     /// Whether gradients never flow through it.

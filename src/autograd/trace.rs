@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::{Backward, Op, Var};
+use super::{Backward, History, Node, Op, Var};
 use crate::error::Result;
 use crate::json::Json;
 use crate::tensor::{Form, Tensor};
@@ -19,6 +19,44 @@ pub struct Traced {
     pub output: Var,
     /// The part of a model that it is in; empty if nobody said.
     pub part: Rc<str>,
+}
+
+/// A function inside an op, such as the body of a loop: what it applies to arguments of certain forms. It may use values from outside.
+pub struct Body {
+    /// Its arguments.
+    pub arguments: Vec<Var>,
+    /// The ops that it applies, in order.
+    pub ops: Vec<Traced>,
+    /// What it returns.
+    pub outputs: Vec<Var>,
+    /// Whether the op can be stored without it.
+    pub is_optional: bool,
+}
+
+impl Body {
+    /// Calls a function of arguments like these and lists what it applies. Nothing of it is part of the trace around it.
+    pub fn of(like: &[&Var], function: impl FnOnce(&[Var]) -> Result<Vec<Var>>) -> Result<Self> {
+        let leaf = |like: &&Var| {
+            let Form { shape, dtype } = like.value.form();
+            Var::leaf(Tensor::empty(like.value.device(), shape, dtype))
+        };
+        let arguments: Vec<Var> = like.iter().map(leaf).collect();
+        let (outputs, ops) = trace(|| function(&arguments));
+        Ok(Self { arguments, ops, outputs: outputs?, is_optional: false })
+    }
+}
+
+/// Adds an op with functions inside to the trace that is on: its value, of this form, is not computed.
+pub fn note(op: Rc<dyn Op>, inputs: &[&Var], form: &Form) -> Var {
+    let device = inputs[0].value.device();
+    let label = device.label().of_op(op.name());
+    let part = label.layer.clone();
+    let inputs: Vec<Var> = inputs.iter().map(|&input| input.clone()).collect();
+    let value = Tensor::empty(device, &form.shape, form.dtype);
+    let node = Node::new(History::Op(op.clone(), Rc::new(inputs.clone())), value.clone(), label);
+    let output = Var { node: Some(node), value };
+    add(Traced { op, inputs, output: output.clone(), part });
+    output
 }
 
 thread_local! {

@@ -5,7 +5,9 @@
 
 mod constant;
 mod init;
+mod node;
 mod perceptron;
+mod scope;
 mod size;
 mod text;
 mod trace;
@@ -14,23 +16,24 @@ use std::sync::Arc;
 
 pub use constant::{Constant, Values};
 pub use init::Init;
+pub use node::{Body, Node};
 pub use perceptron::Perceptron;
 pub use size::Size;
 pub use trace::{Function, Tracing, trace};
 
-use crate::autograd::{Var, apply};
+use crate::autograd::Var;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::json::{self, Json, Record};
-use crate::ops::{OpRecord, Reading, block, is_free};
 use crate::program::Curve;
 use crate::record;
 use crate::tensor::{DType, Form};
-use size::resolved;
+use node::Context;
 
 /// Rows for which a graph is checked. A size is k · rows + c with k ≥ 0, and a number of elements a polynomial of at most fourth degree: what is equal
 /// for five numbers of rows is equal for all. The last one is how many are predicted at a time.
 const CHECKED_ROWS: [usize; 6] = [1, 2, 3, 4, 5, 2048];
-/// Most nodes of a graph.
+/// Most ops that a graph applies.
 const MOST_NODES: usize = 1 << 16;
 
 /// A model from `inputs` values per row to outputs [rows, columns].
@@ -110,46 +113,6 @@ pub struct GraphParameter {
 
 record! { GraphParameter { name, shape, init } }
 
-/// An op with its inputs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Node {
-    /// The name of the op.
-    pub op: String,
-    /// The values that it takes.
-    pub inputs: Vec<usize>,
-    /// Its attributes. A size among them is a number, or `{"rows": k, "plus": c}` for k · rows + c.
-    pub attributes: Json,
-    /// The named block of the function that it is in, see [`ops::block`](crate::ops::block); empty for none.
-    pub block: String,
-}
-
-/// In JSON the block is left out if there is none.
-impl Record for Node {
-    fn blank() -> Self {
-        Self { op: String::new(), inputs: Vec::new(), attributes: Json::Null, block: String::new() }
-    }
-
-    fn to_json(&self) -> Json {
-        let Self { op, inputs, attributes, block } = self;
-        let fields: [(_, &dyn Record); 3] = [("op", op), ("inputs", inputs), ("attributes", attributes)];
-        let block: Option<(_, &dyn Record)> = (!block.is_empty()).then_some(("block", block));
-        json::write_fields(&fields.into_iter().chain(block).collect::<Vec<_>>())
-    }
-
-    fn read(&mut self, json: &Json) -> Result<()> {
-        let Self { op, inputs, attributes, block } = self;
-        json::read_fields(
-            json,
-            &mut [
-                ("op", op, false),
-                ("inputs", inputs, false),
-                ("attributes", attributes, false),
-                ("block", block, true),
-            ],
-        )
-    }
-}
-
 /// The function of a name or a formula that an op takes.
 pub type CurveOf = fn(&str) -> Result<Arc<Curve>>;
 
@@ -161,11 +124,10 @@ impl Graph {
 
     /// Errors if the graph makes no sense: a damaged file must be noticed before anything is recorded.
     pub fn check(&self, curve: CurveOf) -> Result<()> {
-        if self.inputs == 0 || self.nodes.len() > MOST_NODES {
-            let got = (self.inputs, self.nodes.len());
-            return Err(Error::new(format!(
-                "got (inputs, nodes) {got:?}, expected at least 1 and at most {MOST_NODES}"
-            )));
+        let applied = node::applied(&self.nodes);
+        if self.inputs == 0 || applied > MOST_NODES {
+            let got = (self.inputs, applied);
+            return Err(Error::new(format!("got (inputs, ops) {got:?}, expected at least 1 and at most {MOST_NODES}")));
         }
         for (at, parameter) in self.parameters.iter().enumerate() {
             let name = &parameter.name;
@@ -196,14 +158,8 @@ impl Graph {
     }
 
     /// The names of its blocks, each once.
-    pub fn blocks(&self) -> Vec<&str> {
-        let mut blocks: Vec<&str> = Vec::new();
-        for Node { block, .. } in &self.nodes {
-            if !block.is_empty() && !blocks.contains(&block.as_str()) {
-                blocks.push(block);
-            }
-        }
-        blocks
+    pub fn blocks(&self) -> Vec<String> {
+        node::blocks(&self.nodes, &|node| (&node.block, node.bodies.iter().map(|body| &body.nodes[..]).collect()))
     }
 
     /// Whether it does nothing but pointwise ops on its one input.
@@ -220,70 +176,29 @@ impl Graph {
 
     /// Shape and type of every value, for so many rows.
     pub fn forms(&self, rows: usize, curve: CurveOf) -> Result<Vec<Form>> {
-        let mut forms = vec![Form::checked(&[rows, self.inputs])?];
-        forms.extend(self.parameters.iter().map(|parameter| Form::floats(parameter.shape.clone())));
-        forms.extend(self.constants.iter().map(Constant::form));
-        for (at, node) in self.nodes.iter().enumerate() {
-            let place = || format!("node {at} ({})", node.op);
-            if !node.block.is_empty() && !is_free(&node.block) {
-                let block = &node.block;
-                return Err(Error::new(format!("{}: got the block \"{block}\", whose name is taken", place())));
-            }
-            let record = OpRecord::named(&node.op).map_err(|error| error.within(&format!("node {at}")))?;
-            let inputs: Option<Vec<Form>> = node.inputs.iter().map(|&value| forms.get(value).cloned()).collect();
-            let inputs = inputs.ok_or_else(|| Error::new(format!("{}: an input is not a value before it", place())))?;
-            let (least, most) = record.inputs;
-            if !(least..=most).contains(&inputs.len()) {
-                let got = inputs.len();
-                return Err(Error::new(format!("{}: got {got} inputs, expected {least} to {most}", place())));
-            }
-            let form = resolved(&node.attributes, rows).and_then(|attributes| {
-                let op = (record.read)(&attributes, &Reading { is_tracked: false, curve })?;
-                let form = op.form(&inputs)?;
-                // Sizes that an op derives are checked as those that it is given.
-                let Form { shape, .. } = Form::checked(form.sizes())?;
-                Ok(Form { shape, ..form })
-            });
-            forms.push(form.map_err(|error| error.within(&place()))?);
-        }
-        Ok(forms)
+        let mut before = vec![Form::checked(&[rows, self.inputs])?];
+        before.extend(self.parameters.iter().map(|parameter| Form::floats(parameter.shape.clone())));
+        before.extend(self.constants.iter().map(Constant::form));
+        node::forms(&self.nodes, before, Context { rows, curve })
     }
 
     /// Records the ops for `x` [rows, inputs] with these parameters, and returns the outputs.
     pub fn record(&self, parameters: &[Var], x: &Var, curve: CurveOf) -> Result<Vec<Var>> {
-        let rows = x.shape().sizes()[0];
+        let context = Context { rows: x.shape().sizes()[0], curve };
         let device = x.value().device();
-        let mut values = vec![x.clone()];
-        values.extend(parameters.iter().cloned());
-        values.extend(self.constants.iter().map(|constant| Var::constant(constant.tensor(device))));
-        // Each value is let go of after its last use, so that its memory can be used again.
-        let last = self.last_uses();
-        let mut values: Vec<Option<Var>> = values.into_iter().map(Some).collect();
-        for (at, node) in self.nodes.iter().enumerate() {
-            let record = OpRecord::named(&node.op)?;
-            let inputs: Vec<Var> =
-                node.inputs.iter().map(|&value| values[value].clone().expect("still in use")).collect();
-            let reading = Reading { is_tracked: inputs.iter().any(Var::is_tracked), curve };
-            let op = (record.read)(&resolved(&node.attributes, rows)?, &reading)?;
-            let value = || apply(op, &inputs.iter().collect::<Vec<_>>());
-            values.push(Some(if node.block.is_empty() { value() } else { block(&node.block, x, value) }));
-            drop(inputs);
-            for &value in &node.inputs {
-                if last[value] == at {
-                    values[value] = None;
-                }
-            }
-        }
-        Ok(self.outputs.iter().map(|one| values[one.output].clone().expect("an output is kept")).collect())
+        let mut before = vec![x.clone()];
+        before.extend(parameters.iter().cloned());
+        before.extend(self.constants.iter().map(|constant| Var::constant(constant.tensor(device))));
+        let outputs: Vec<usize> = self.outputs.iter().map(|one| one.output).collect();
+        node::values(&self.nodes, before, &outputs, context)
     }
 
-    /// The node that uses each value last; the number of nodes for the outputs, which stay.
-    fn last_uses(&self) -> Vec<usize> {
-        let mut last = vec![self.nodes.len(); self.before() + self.nodes.len()];
-        for (at, node) in self.nodes.iter().enumerate() {
-            node.inputs.iter().for_each(|&value| last[value] = at);
+    /// The same function with the steps of its loops one after the other.
+    pub fn unrolled(&self, curve: CurveOf) -> Result<Self> {
+        if self.nodes.iter().all(|node| node.bodies.is_empty()) {
+            return Ok(self.clone());
         }
-        self.outputs.iter().for_each(|one| last[one.output] = self.nodes.len());
-        last
+        let function = |parameters: &[Var], x: &Var| self.record(parameters, x, curve);
+        trace(&Device::cpu(1), self.inputs, self.parameters.clone(), &function)?.graph_at_once()
     }
 }

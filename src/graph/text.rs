@@ -10,14 +10,15 @@ use crate::ops::OpRecord;
 use crate::program::Curve;
 
 impl Graph {
-    /// A line per node: the name of its value, its op, its shape, its block if it is in one. The output is the last line, unless another line says which values are outputs.
+    /// A line per node: the name of its value, its op, its shape, its block if it is in one; the nodes of a function inside it follow, indented, and what
+    /// it returns. The output is the last line, unless another line says which values are outputs.
     pub fn lines(&self) -> Result<Vec<String>> {
-        let [few, many] = [self.forms(ROWS[0], any_function)?, self.forms(ROWS[1], any_function)?];
+        let forms = [self.forms(ROWS[0], any_function)?, self.forms(ROWS[1], any_function)?];
         let names = self.names();
         let mut lines = Vec::new();
         for (at, node) in self.nodes.iter().enumerate() {
             let value = self.before() + at;
-            let sizes = few[value].sizes().iter().zip(many[value].sizes());
+            let sizes = forms[0][value].sizes().iter().zip(forms[1][value].sizes());
             let sizes = sizes.map(|(&few, &many)| match Size::through(ROWS, [few, many]) {
                 Some(size) => size.to_string(),
                 None => "?".into(),
@@ -25,6 +26,7 @@ impl Graph {
             let shape: Vec<String> = sizes.collect();
             let block = if node.block.is_empty() { String::new() } else { format!("   {}", node.block) };
             lines.push(format!("{} = {}   [{}]{block}", names[value], said(node, &names)?, shape.join(", ")));
+            inside(node, &names[value], &names, &mut lines)?;
         }
         let outputs: Vec<&str> = self.outputs.iter().map(|one| names[one.output].as_str()).collect();
         if outputs != names[names.len() - 1..] {
@@ -49,8 +51,28 @@ fn any_function(text: &str) -> Result<Arc<Curve>> {
     Ok(Arc::new(Curve::build(text, 1, |x| x[0])))
 }
 
+/// The lines of the functions inside a node. Their arguments are named after it, and the names of what they use from outside stay.
+fn inside(node: &Node, name: &str, names: &[String], lines: &mut Vec<String>) -> Result<()> {
+    for (body, captured) in node.parts()?.1 {
+        let own = body.arguments - body.captured;
+        let mut inner: Vec<String> = (0..own).map(|at| format!("{name}.in{at}")).collect();
+        inner.extend(captured.iter().map(|&value| names[value].clone()));
+        inner.extend((0..body.nodes.len()).map(|at| format!("{name}.{at}")));
+        for (at, node) in body.nodes.iter().enumerate() {
+            let name = &inner[body.arguments + at];
+            lines.push(format!("    {name} = {}", said(node, &inner)?));
+            let mut deeper = Vec::new();
+            inside(node, name, &inner, &mut deeper)?;
+            lines.extend(deeper.into_iter().map(|line| format!("    {line}")));
+        }
+        let outputs: Vec<&str> = body.outputs.iter().map(|&value| inner[value].as_str()).collect();
+        lines.push(format!("    returns {}", outputs.join(", ")));
+    }
+    Ok(())
+}
+
 fn said(node: &Node, names: &[String]) -> Result<String> {
-    let inputs: Vec<&str> = node.inputs.iter().map(|&value| names[value].as_str()).collect();
+    let inputs: Vec<&str> = node.parts()?.0.iter().map(|&value| names[value].as_str()).collect();
     let record = OpRecord::named(&node.op)?;
     if let Some(text) = record.text {
         return text(&node.attributes, &inputs);

@@ -1,18 +1,17 @@
 //! Tracing a function over `Var` into a graph. It is called for two numbers of rows, and again for the first: what differs with the rows must be
 //! a size; what differs without a reason is a random number or a clock, and refused.
 
-use std::collections::HashMap;
 use std::pin::pin;
-use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use super::constant::Constant;
+use super::scope::{Scope, Source, places};
 use super::size::{ROWS, joined};
-use super::{Graph, GraphOutput, GraphParameter, Node, Size};
-use crate::autograd::{self, Detach, Op, Traced, Var};
+use super::{Body, Graph, GraphOutput, GraphParameter, Node, Size, node};
+use crate::autograd::{self, Traced, Var};
 use crate::device::{Device, Passes};
 use crate::error::{Error, Result};
-use crate::json::Json;
+use crate::json::{Json, Record};
 use crate::tensor::{DType, Shape, Tensor};
 
 /// A function of parameters and inputs [rows, inputs].
@@ -29,27 +28,10 @@ pub struct Tracing {
 
 /// One call of the function.
 struct Pass {
-    nodes: Vec<Made>,
+    scope: Scope,
     constants: Vec<Tensor>,
-    /// The outputs, and the columns of each.
-    outputs: Vec<(Source, usize)>,
-}
-
-/// An op of a pass.
-struct Made {
-    op: Rc<dyn Op>,
-    inputs: Vec<Source>,
-    /// The block that it is in.
-    block: Rc<str>,
-}
-
-/// Where a value comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Source {
-    Input,
-    Parameter(usize),
-    Constant(usize),
-    Node(usize),
+    /// The columns of the outputs.
+    columns: Vec<usize>,
 }
 
 /// Calls `function` of parameters of these names and shapes and of inputs [rows, inputs]; it must return outputs [rows, columns].
@@ -91,13 +73,8 @@ impl Tracing {
 
     /// The names of the blocks of the function, each once.
     pub fn blocks(&self) -> Vec<String> {
-        let mut blocks: Vec<String> = Vec::new();
-        for Made { block, .. } in &self.passes[0].nodes {
-            if !block.is_empty() && !blocks.iter().any(|known| **known == **block) {
-                blocks.push(block.to_string());
-            }
-        }
-        blocks
+        let nodes = &self.passes[0].scope.nodes;
+        node::blocks(nodes, &|made| (&*made.block, made.bodies.iter().map(|body| &body.nodes[..]).collect()))
     }
 
     /// The graph of a function without constants; `None` if it has some, or cannot be stored.
@@ -109,10 +86,7 @@ impl Tracing {
     fn assembled(&self, [few, many, repeated]: [Vec<Constant>; 3]) -> Result<Graph> {
         let [first, other, again] = &self.passes;
         let is_alike = |a: &Pass, b: &Pass| {
-            let is_alike = |(a, b): (&Made, &Made)| a.op.name() == b.op.name() && a.inputs == b.inputs;
-            a.outputs == b.outputs
-                && [a.nodes.len(), a.constants.len()] == [b.nodes.len(), b.constants.len()]
-                && a.nodes.iter().zip(&b.nodes).all(is_alike)
+            a.columns == b.columns && a.constants.len() == b.constants.len() && a.scope.is_alike(&b.scope)
         };
         if !is_alike(first, again) {
             return Err(differs("its ops"));
@@ -145,31 +119,19 @@ impl Tracing {
         let mut places: Vec<usize> = (0..graph.constants.len()).map(|at| 1 + graph.parameters.len() + at).collect();
         for (place, attributes) in places.iter_mut().zip(widened) {
             if let Some(attributes) = attributes {
-                let block = String::new();
-                graph.nodes.push(Node { op: "broadcast_to".into(), inputs: vec![*place], attributes, block });
+                graph.nodes.push(Node { op: "broadcast_to".into(), inputs: vec![*place], attributes, ..Node::blank() });
                 *place = before + graph.nodes.len() - 1;
             }
         }
         let shift = before + graph.nodes.len();
         let place = |source: Source| match source {
-            Source::Input => 0,
-            Source::Parameter(at) => 1 + at,
+            Source::Argument(at) => at,
             Source::Constant(at) => places[at],
             Source::Node(at) => shift + at,
         };
-        for ((a, b), again) in first.nodes.iter().zip(&other.nodes).zip(&again.nodes) {
-            let [written, for_others, repeated] = [&a.op, &b.op, &again.op].map(|op| op.attributes());
-            let (written, for_others) = (written?, for_others?);
-            if repeated? != written {
-                return Err(differs(&format!("the op \"{}\"", a.op.name())));
-            }
-            let attributes = joined(ROWS, &written, &for_others);
-            let attributes = attributes.ok_or_else(|| depends(&format!("the op \"{}\"", a.op.name())))?;
-            let inputs = a.inputs.iter().map(|&source| place(source)).collect();
-            graph.nodes.push(Node { op: a.op.name().to_owned(), inputs, attributes, block: a.block.to_string() });
-        }
-        let output = |&(source, columns): &(Source, usize)| GraphOutput { output: place(source), columns };
-        graph.outputs = first.outputs.iter().map(output).collect();
+        graph.nodes.extend(joined_nodes([first, other, again].map(|pass| &pass.scope), &place)?);
+        let outputs = first.scope.outputs.iter().zip(&first.columns);
+        graph.outputs = outputs.map(|(&source, &columns)| GraphOutput { output: place(source), columns }).collect();
         Ok(graph)
     }
 
@@ -181,6 +143,36 @@ impl Tracing {
         })?;
         Constant::of(&tensor.form(), &words).map_err(|error| error.within("save"))
     }
+}
+
+/// The nodes of a scope, where `place` is the number of a value.
+fn joined_nodes([first, other, again]: [&Scope; 3], place: &dyn Fn(Source) -> usize) -> Result<Vec<Node>> {
+    let mut nodes = Vec::new();
+    for ((a, b), again) in first.nodes.iter().zip(&other.nodes).zip(&again.nodes) {
+        let [written, for_others, repeated] = [&a.op, &b.op, &again.op].map(|op| op.attributes());
+        let (written, for_others) = (written?, for_others?);
+        if repeated? != written {
+            return Err(differs(&format!("the op \"{}\"", a.op.name())));
+        }
+        let attributes = joined(ROWS, &written, &for_others);
+        let attributes = attributes.ok_or_else(|| depends(&format!("the op \"{}\"", a.op.name())))?;
+        let inputs = a.inputs.iter().map(|&source| place(source)).collect();
+        let bodies = a.bodies.iter().zip(&b.bodies).zip(&again.bodies);
+        let bodies = bodies.map(|((a, b), again)| body([a, b, again])).collect::<Result<_>>()?;
+        nodes.push(Node { op: a.op.name().to_owned(), inputs, attributes, block: a.block.to_string(), bodies });
+    }
+    Ok(nodes)
+}
+
+/// A function inside an op.
+fn body(scopes: [&Scope; 3]) -> Result<Body> {
+    let Scope { arguments, captured, outputs, .. } = scopes[0];
+    let place = |source: Source| match source {
+        Source::Argument(at) | Source::Constant(at) => at,
+        Source::Node(at) => arguments + at,
+    };
+    let nodes = joined_nodes(scopes, &place)?;
+    Ok(Body { arguments: *arguments, captured: *captured, nodes, outputs: outputs.iter().map(|&s| place(s)).collect() })
 }
 
 /// The error for what differs between two calls with the same number of rows.
@@ -205,103 +197,40 @@ impl Pass {
             let leaf = |shape: &Shape| Var::leaf(Tensor::empty(device, shape, DType::F32));
             let (leaves, x): (Vec<Var>, Var) = (shapes.iter().map(leaf).collect(), leaf(&Shape::from([rows, inputs])));
             let (outputs, ops) = autograd::trace(|| function(&leaves, &x));
-            pass = Some(Self::between(&leaves, &x, &outputs?, ops));
+            let arguments: Vec<Var> = [x].into_iter().chain(leaves).collect();
+            pass = Some(Self::between(&arguments, &outputs?, ops));
             Ok(())
         })?;
         Ok(pass.expect("the capture has made it"))
     }
 
-    /// The ops that lead from the leaves and `x` to the outputs.
-    fn between(leaves: &[Var], x: &Var, outputs: &[Var], ops: Vec<Traced>) -> Self {
-        let mut found = Found::default();
-        found.add(x, Source::Input);
-        leaves.iter().enumerate().for_each(|(at, leaf)| found.add(leaf, Source::Parameter(at)));
-        let mut nodes = Vec::new();
-        for Traced { op, inputs, output, part: block } in ops {
-            let inputs = inputs.iter().map(|input| found.source(input, &mut nodes)).collect();
-            found.add(&output, Source::Node(nodes.len()));
-            nodes.push(Made { op, inputs, block });
-        }
-        let output = |output: &Var| {
-            let columns = output.shape().sizes().last().copied().unwrap_or_default();
-            (found.source(output, &mut nodes), columns)
-        };
-        let outputs = outputs.iter().map(output).collect();
-        Self { nodes, constants: found.constants, outputs }.pruned()
-    }
-
-    /// Without ops and constants that the outputs do not need.
-    fn pruned(self) -> Self {
-        let (mut needed, mut used) = (vec![false; self.nodes.len()], vec![false; self.constants.len()]);
-        let mut mark = |source: Source, needed: &mut [bool]| match source {
-            Source::Node(at) => needed[at] = true,
-            Source::Constant(at) => used[at] = true,
-            Source::Input | Source::Parameter(_) => {}
-        };
-        self.outputs.iter().for_each(|(source, _)| mark(*source, &mut needed));
-        for (at, node) in self.nodes.iter().enumerate().rev() {
-            if needed[at] {
-                node.inputs.iter().for_each(|&source| mark(source, &mut needed));
-            }
-        }
-        let [nodes_to, constants_to] = [&needed, &used].map(|kept| {
-            let places =
-                kept.iter().scan(0, |next, &is_kept| Some(std::mem::replace(next, *next + usize::from(is_kept))));
-            places.collect::<Vec<usize>>()
+    /// The ops that lead from the arguments to the outputs.
+    fn between(arguments: &[Var], outputs: &[Var], ops: Vec<Traced>) -> Self {
+        let mut unknown = Vec::new();
+        let scope = Scope::of(arguments, outputs, ops, "", &mut |var, at| {
+            unknown.push(var.value().clone());
+            Source::Constant(at)
         });
-        let moved = |source: Source| match source {
-            Source::Node(at) => Source::Node(nodes_to[at]),
-            Source::Constant(at) => Source::Constant(constants_to[at]),
-            other => other,
-        };
-        let kept = self.nodes.into_iter().zip(&needed).filter(|(_, is_needed)| **is_needed);
-        let nodes = kept.map(|(node, _)| Made { inputs: node.inputs.iter().map(|&s| moved(s)).collect(), ..node });
-        let constants = self.constants.into_iter().zip(&used).filter(|(_, is_used)| **is_used);
-        Self {
-            nodes: nodes.collect(),
-            constants: constants.map(|(tensor, _)| tensor).collect(),
-            outputs: self.outputs.into_iter().map(|(source, columns)| (moved(source), columns)).collect(),
-        }
-    }
-}
-
-/// The values of a pass.
-#[derive(Default)]
-struct Found {
-    by_id: HashMap<u64, Source>,
-    /// By where they are on the device, for tensors that a function takes from tracked values, such as indices.
-    by_place: Vec<(Tensor, Source)>,
-    constants: Vec<Tensor>,
-}
-
-impl Found {
-    fn add(&mut self, value: &Var, source: Source) {
-        self.by_id.extend(value.id().map(|id| (id, source)));
-        self.by_place.push((value.value().clone(), source));
+        let columns = outputs.iter().map(|output| output.shape().sizes().last().copied().unwrap_or_default());
+        Self { scope, columns: columns.collect(), constants: unknown }.pruned()
     }
 
-    /// Where a value comes from; one that is not known is a constant. The tensor of a tracked value as a value of its own has no gradient, and so is
-    /// detached here.
-    fn source(&mut self, value: &Var, nodes: &mut Vec<Made>) -> Source {
-        if let Some(source) = value.id().and_then(|id| self.by_id.get(&id)) {
-            return *source;
-        }
-        let tensor = value.value();
-        let is_there = |(other, _): &&(Tensor, Source)| {
-            let (a, b) = (tensor.view(), other.view());
-            a.buffer.is(&b.buffer) && a.offset == b.offset && tensor.form() == other.form()
-        };
-        let source = match self.by_place.iter().rev().find(is_there) {
-            Some((_, Source::Constant(at))) => return Source::Constant(*at),
-            Some((_, source)) if tensor.dtype() != DType::F32 => return *source,
-            Some((_, source)) => {
-                nodes.push(Made { op: Rc::new(Detach), inputs: vec![*source], block: "".into() });
-                return Source::Node(nodes.len() - 1);
+    /// Without constants that no node needs.
+    fn pruned(mut self) -> Self {
+        let mut used = vec![false; self.constants.len()];
+        self.scope.each_source(&mut |source| {
+            if let Source::Constant(at) = source {
+                used[*at] = true;
             }
-            None => Source::Constant(self.constants.len()),
-        };
-        self.constants.push(tensor.clone());
-        self.by_place.push((tensor.clone(), source));
-        source
+        });
+        let to = places(&used);
+        self.scope.each_source(&mut |source| {
+            if let Source::Constant(at) = source {
+                *at = to[*at];
+            }
+        });
+        let mut is_used = used.into_iter();
+        self.constants.retain(|_| is_used.next() == Some(true));
+        self
     }
 }

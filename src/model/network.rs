@@ -191,7 +191,7 @@ impl Network {
     pub(crate) fn blocks(&self, device: &Device) -> Vec<String> {
         match &self.model {
             Definition::Spec(spec) => match &spec.layers[..] {
-                [Layer::Function(graph)] => graph.blocks().into_iter().map(str::to_owned).collect(),
+                [Layer::Function(graph)] => graph.blocks(),
                 _ => Vec::new(),
             },
             Definition::Function(function) => {

@@ -8,7 +8,7 @@ use crate::files::tensors::{self, Array, CHECKSUM, Data, NO_CHECKSUM, Tensors};
 use crate::host::{has_room, number};
 use crate::json::{Json, Record};
 use crate::loss::Loss;
-use crate::nn::{Layout, Spec};
+use crate::nn::{Layout, Parameter, Spec};
 use crate::record;
 use crate::table::Preparation;
 
@@ -53,9 +53,11 @@ struct Header {
 
 record! { Header { format, engine, spec, loss, preparation, storage = Storage::F32 } }
 
-/// The newest schema, in which each tensor has one more dimension, of several models. 3 has functions among the layers, 2 has neither; it also reads 1,
-/// which has no checksum.
-const FORMAT: u32 = 4;
+/// The newest schema, which has functions with others inside. 4 has several models, 3 functions among the layers, 2 none of these; it also reads 1, which
+/// has no checksum.
+const FORMAT: u32 = 5;
+/// The first schema in which tensors may have one more dimension, of several models.
+const SEVERAL: u32 = 4;
 /// The oldest schema that is written.
 const PLAIN: u32 = 2;
 /// The schemas without a checksum.
@@ -199,9 +201,13 @@ impl Model {
             }
         }
         let layout = Layout::of(&header.spec);
-        let first = layout.parameters.first().and_then(|first| content.shape(&first.name));
-        let members =
-            first.filter(|_| header.format == FORMAT).and_then(<[usize]>::first).map_or(1, |&count| count.max(1));
+        let members = match layout.parameters.first().filter(|_| header.format >= SEVERAL) {
+            Some(Parameter { name, shape, .. }) => match content.shape(name) {
+                Some([members, own @ ..]) if own.len() == shape.rank() => *members.max(&1),
+                _ => 1,
+            },
+            None => 1,
+        };
         // The mean of several models is by the loss.
         let fits = |&columns: &usize| header.loss.outputs(header.loss.values(columns)) == columns;
         if members > 1 && !each.iter().all(fits) {
@@ -240,7 +246,7 @@ impl Model {
     /// The oldest schema that holds it, so that engines before the newest one read what they can.
     fn oldest_format(&self) -> u32 {
         let of_layers = self.spec.layers.iter().map(|layer| layer.as_kind().format()).max().unwrap_or(PLAIN);
-        if self.members() > 1 { FORMAT } else { of_layers }
+        if self.members() > 1 { of_layers.max(SEVERAL) } else { of_layers }
     }
 
     /// How rows of a table are prepared. Errors for a model trained on arrays.

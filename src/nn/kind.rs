@@ -50,7 +50,7 @@ pub trait LayerKind {
     }
 
     /// The names of the blocks of a function.
-    fn blocks(&self) -> Vec<&str> {
+    fn blocks(&self) -> Vec<String> {
         Vec::new()
     }
 

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::record::{OpRecord, attribute, finite, passed};
+use super::record::{Inner, OpRecord, attribute, finite, passed};
 use super::{constant, mul};
-use crate::autograd::{Backward, Detach, Op, Var, apply};
+use crate::autograd::{Backward, Body, Detach, Op, Var, apply, is_tracing};
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
 use crate::tensor::{Form, Tensor};
@@ -15,14 +15,31 @@ type Rule = dyn Fn(&[Var], &Var, &Var) -> Result<Vec<Option<Var>>>;
 /// Its first input is its value; the others are what the gradients are for.
 struct Custom {
     name: String,
-    /// Absent in an op from a file.
+    /// Absent in an op from a file that does not hold it.
     rule: Option<Box<Rule>>,
+    /// The inputs that have a gradient, once the rule is traced or read.
+    wanted: Vec<bool>,
+    traced: Vec<Body>,
+    read: Option<Rc<dyn Inner>>,
+}
+
+/// The rule that a file holds as a function from the inputs, the value and its gradient to the gradients that are not `None`.
+fn rule_of(body: Rc<dyn Inner>, wanted: Vec<bool>) -> Box<Rule> {
+    Box::new(move |inputs, value, gradient| {
+        let mut found = body.run(&[inputs, &[value.clone(), gradient.clone()]].concat())?.into_iter();
+        Ok(wanted.iter().map(|is_wanted| if *is_wanted { found.next() } else { None }).collect())
+    })
 }
 
 pub(super) static CUSTOM: OpRecord = OpRecord {
     name: "custom",
     inputs: (1, usize::MAX),
-    read: |attributes, _| Ok(Rc::new(Custom { name: attribute(attributes, "name")?, rule: None })),
+    read: |attributes, reading| {
+        let read = if reading.bodies.is_empty() { None } else { Some(reading.body()?) };
+        let wanted: Vec<bool> = if read.is_some() { attribute(attributes, "gradients")? } else { Vec::new() };
+        let rule = read.clone().map(|body| rule_of(body, wanted.clone()));
+        Ok(Rc::new(Custom { name: attribute(attributes, "name")?, rule, wanted, traced: Vec::new(), read }))
+    },
     onnx: passed,
     text: None,
 };
@@ -37,11 +54,30 @@ impl Op for Custom {
     }
 
     fn form(&self, inputs: &[Form]) -> Result<Form> {
-        Ok(inputs[0].clone())
+        let (value, inputs) = (&inputs[0], &inputs[1..]);
+        let Some(read) = &self.read else { return Ok(value.clone()) };
+        if self.wanted.len() != inputs.len() {
+            let (got, expected) = (self.wanted.len(), inputs.len());
+            return Err(Error::new(format!("got {got} gradients, expected {expected}, one for each input")));
+        }
+        let got = read.forms(&[inputs, &[value.clone(), value.clone()]].concat())?;
+        let wanted = inputs.iter().zip(&self.wanted).filter(|(_, is_wanted)| **is_wanted).map(|(input, _)| input);
+        if !got.iter().eq(wanted) {
+            return Err(Error::new("got gradients of other shapes than the inputs, expected the same"));
+        }
+        Ok(value.clone())
     }
 
     fn attributes(&self) -> Result<Json> {
-        Ok(Json::fields([("name", self.name.to_json())]))
+        let name = ("name", self.name.to_json());
+        Ok(match &self.traced[..] {
+            [] => Json::fields([name]),
+            _ => Json::fields([name, ("gradients", self.wanted.to_json())]),
+        })
+    }
+
+    fn bodies(&self) -> &[Body] {
+        &self.traced
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
@@ -74,7 +110,8 @@ impl Op for Custom {
 /// matter. `rule` returns for each input the gradient in the input's shape, or `None`, from the inputs, the value and the gradient by the value; it is
 /// made of ops, so that it can be differentiated again.
 ///
-/// `grad` errors if `rule` does, or returns gradients of other numbers or shapes.
+/// `grad` errors if `rule` does, or returns gradients of other numbers or shapes. A file of a model holds the rule as ops too; one that cannot be stored
+/// stays in the program, and the file predicts only.
 ///
 /// ```
 /// # use meromorph::{Device, Result, autograd::Var, ops, tensor::Tensor};
@@ -98,7 +135,18 @@ pub fn custom(
     let detached: Vec<Var> = inputs.iter().map(|input| input.detach()).collect();
     let value = value(&detached).detach();
     let all: Vec<&Var> = [&value].into_iter().chain(inputs.iter().copied()).collect();
-    apply(Rc::new(Custom { name: name.to_owned(), rule: Some(Box::new(rule)) }), &all)
+    let (mut wanted, mut traced) = (Vec::new(), Vec::new());
+    if is_tracing() {
+        let like: Vec<&Var> = inputs.iter().copied().chain([&value, &value]).collect();
+        let body = Body::of(&like, |arguments| {
+            let (inputs, [value, gradient]) = arguments.split_at(inputs.len()) else { return Ok(Vec::new()) };
+            let gradients = rule(inputs, value, gradient)?;
+            wanted = gradients.iter().map(Option::is_some).collect();
+            Ok(gradients.into_iter().flatten().collect())
+        });
+        traced.extend(body.ok().map(|body| Body { is_optional: true, ..body }));
+    }
+    apply(Rc::new(Custom { name: name.to_owned(), rule: Some(Box::new(rule)), wanted, traced, read: None }), &all)
 }
 
 /// The value of its first input; gradients flow to its second one.

@@ -14,6 +14,7 @@ mod rational;
 mod record;
 mod records;
 mod reduce;
+mod repeat;
 mod second;
 mod shape;
 
@@ -29,9 +30,10 @@ pub use pointwise::named::*;
 pub use pointwise::{constant, fused, maximum};
 pub use random::{dropout_mask, normal, uniform, uniform_each_step};
 pub use rational::rational;
-pub use record::{Nodes, OpRecord, Reading, Text};
+pub use record::{Inner, Nodes, OpRecord, Reading, Text};
 pub use records::RECORDS;
 pub use reduce::{argmax, max, mean, sum, sum_to};
+pub use repeat::{repeat, scan};
 pub use second::{
     MOST_PASSES, hessian, hessian_diagonal, hutchinson_diagonal, hvp, jacobian, jvp, per_sample_gradients, vjp,
 };

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::autograd::Op;
+use crate::autograd::{Op, Var};
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
 use crate::program::Curve;
@@ -15,10 +15,10 @@ use crate::tensor::Form;
 pub struct OpRecord {
     /// Its name, in files and messages.
     pub name: &'static str,
-    /// How many inputs it takes, at least and at most.
+    /// How many inputs it takes, at least and at most, besides what functions inside it use from outside.
     pub inputs: (usize, usize),
     /// The op of these attributes.
-    pub read: fn(&Json, &Reading) -> Result<Rc<dyn Op>>,
+    pub read: fn(&Json, &Reading<'_>) -> Result<Rc<dyn Op>>,
     /// Its value as nodes of an ONNX graph over its inputs, which have these forms for one row. Sizes among the attributes may depend on the number of rows. Errors if ONNX has no
     /// counterpart.
     pub onnx: Nodes,
@@ -32,11 +32,33 @@ pub type Nodes = fn(&Json, &mut dyn Graph<Name = String>, &[String], &[Form]) ->
 pub type Text = fn(&Json, &[&str]) -> Result<String>;
 
 /// What reading an op takes besides its attributes.
-pub struct Reading {
+pub struct Reading<'a> {
     /// Whether gradients will be taken.
     pub is_tracked: bool,
     /// The function of a name or a formula.
     pub curve: fn(&str) -> Result<Arc<Curve>>,
+    /// The functions inside it.
+    pub bodies: &'a [Rc<dyn Inner>],
+}
+
+impl Reading<'_> {
+    /// The one function inside an op that needs one.
+    pub(super) fn body(&self) -> Result<Rc<dyn Inner>> {
+        let [body] = self.bodies else {
+            let got = self.bodies.len();
+            return Err(Error::new(format!("got {got} functions inside it, expected one")));
+        };
+        Ok(body.clone())
+    }
+}
+
+/// A function inside an op that was read.
+pub trait Inner {
+    /// Forms of its outputs from those of its arguments. Errors if they do not fit.
+    fn forms(&self, arguments: &[Form]) -> Result<Vec<Form>>;
+
+    /// Applies its ops.
+    fn run(&self, arguments: &[Var]) -> Result<Vec<Var>>;
 }
 
 /// An attribute of an op.

@@ -1,7 +1,7 @@
 //! The list of ops that a model file can hold.
 
 use super::record::OpRecord;
-use super::{cast, custom, index, layer, matmul, normalize, pointwise, reduce, shape};
+use super::{cast, custom, index, layer, matmul, normalize, pointwise, reduce, repeat, shape};
 use crate::error::{Error, Result};
 
 /// Every op that a model file can hold. To add one: its record, next to the op, and its name here.
@@ -30,6 +30,8 @@ pub static RECORDS: &[&OpRecord] = &[
     &custom::DETACH,
     &custom::SCALE_GRADIENT,
     &custom::STRAIGHT_THROUGH,
+    &repeat::REPEAT,
+    &repeat::SCAN,
 ];
 
 impl OpRecord {

@@ -104,6 +104,7 @@ impl Pass<'_> {
             self.mask = self.rows();
         }
         self.width = function.outputs[0].columns;
+        let function = function.unrolled(nn::curve_of)?;
         let forms = function.forms(1, nn::curve_of)?;
         let mut values = vec![x];
         for _ in &function.parameters {

@@ -51,11 +51,11 @@ impl LayerKind for Graph {
         outputs.unwrap_or_else(|error| panic!("model: {path}: {error}")).swap_remove(0)
     }
 
-    fn blocks(&self) -> Vec<&str> {
+    fn blocks(&self) -> Vec<String> {
         Self::blocks(self)
     }
 
     fn format(&self) -> u32 {
-        3
+        if self.nodes.iter().any(|node| !node.bodies.is_empty()) { 5 } else { 3 }
     }
 }

@@ -25,7 +25,7 @@ impl Layers {
             None => all.add_blocks("", network.blocks(device)),
             Some([Layer::Function(graph)]) => {
                 all.0.push(("layers.0".into(), String::new(), graph.kind()));
-                all.add_blocks("", graph.blocks().into_iter().map(str::to_owned).collect());
+                all.add_blocks("", graph.blocks());
             }
             Some(layers) => all.add(&layers.iter().map(Layer::as_kind).collect::<Vec<_>>(), "layers"),
         }
@@ -41,7 +41,7 @@ impl Layers {
             let place = if is_joined { format!("{path}.{}", at - 1) } else { own.clone() };
             self.0.push((own.clone(), place, layer.kind()));
             self.add(&layer.inner(), &format!("{own}.layers"));
-            self.add_blocks(&format!("{own}."), layer.blocks().into_iter().map(str::to_owned).collect());
+            self.add_blocks(&format!("{own}."), layer.blocks());
         }
     }
 

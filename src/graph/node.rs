@@ -1,0 +1,245 @@
+//! The nodes of a graph, and of the functions inside them: their shapes, and their values.
+
+use std::rc::Rc;
+
+use super::CurveOf;
+use super::size::resolved;
+use crate::autograd::{Op, Var, apply};
+use crate::error::{Error, Result};
+use crate::json::{self, Json, Record};
+use crate::ops::{Inner, OpRecord, Reading, block, is_free};
+use crate::record;
+use crate::tensor::Form;
+
+/// An op with its inputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The name of the op.
+    pub op: String,
+    /// The values that it takes, then those that the functions inside it use from outside.
+    pub inputs: Vec<usize>,
+    /// Its attributes. A size among them is a number, or `{"rows": k, "plus": c}` for k · rows + c. One named `steps` says how often the functions
+    /// inside it are applied.
+    pub attributes: Json,
+    /// The named block of the function that it is in, see [`ops::block`](crate::ops::block); empty for none.
+    pub block: String,
+    /// The functions inside it, such as the step of a loop.
+    pub bodies: Vec<Body>,
+}
+
+/// A function inside a node. Its values are its arguments, then its nodes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Body {
+    /// How many arguments it has, with those from outside.
+    pub arguments: usize,
+    /// How many of them, the last ones, are values from outside: inputs of the node.
+    pub captured: usize,
+    /// Its nodes, each after those that it uses.
+    pub nodes: Vec<Node>,
+    /// The values that it returns.
+    pub outputs: Vec<usize>,
+}
+
+record! { Body { arguments, captured, nodes, outputs } }
+
+/// In JSON what is empty is left out of the last two fields.
+impl Record for Node {
+    fn blank() -> Self {
+        Self { op: String::new(), inputs: Vec::new(), attributes: Json::Null, block: String::new(), bodies: Vec::new() }
+    }
+
+    fn to_json(&self) -> Json {
+        let Self { op, inputs, attributes, block, bodies } = self;
+        let fields: [(_, &dyn Record); 3] = [("op", op), ("inputs", inputs), ("attributes", attributes)];
+        let block: Option<(_, &dyn Record)> = (!block.is_empty()).then_some(("block", block));
+        let bodies: Option<(_, &dyn Record)> = (!bodies.is_empty()).then_some(("bodies", bodies));
+        json::write_fields(&fields.into_iter().chain(block).chain(bodies).collect::<Vec<_>>())
+    }
+
+    fn read(&mut self, json: &Json) -> Result<()> {
+        let Self { op, inputs, attributes, block, bodies } = self;
+        json::read_fields(
+            json,
+            &mut [
+                ("op", op, false),
+                ("inputs", inputs, false),
+                ("attributes", attributes, false),
+                ("block", block, true),
+                ("bodies", bodies, true),
+            ],
+        )
+    }
+}
+
+/// What shapes and values depend on besides the inputs.
+#[derive(Clone, Copy)]
+pub(super) struct Context {
+    /// The number of rows.
+    pub rows: usize,
+    /// The function of a name or a formula that an op takes.
+    pub curve: CurveOf,
+}
+
+impl Node {
+    /// The inputs of its op, and each function inside it with those that it uses from outside.
+    pub(super) fn parts(&self) -> Result<(&[usize], Vec<(&Body, &[usize])>)> {
+        let captured = self.bodies.iter().try_fold(0_usize, |sum, body| sum.checked_add(body.captured));
+        let own = captured.and_then(|captured| self.inputs.len().checked_sub(captured));
+        let own = own.ok_or_else(|| Error::new("the functions inside it use more values than it has inputs"))?;
+        let (own, mut rest) = self.inputs.split_at(own);
+        let mut bodies = Vec::new();
+        for body in &self.bodies {
+            let (captured, others) = rest.split_at(body.captured);
+            bodies.push((body, captured));
+            rest = others;
+        }
+        Ok((own, bodies))
+    }
+
+    /// The op for so many rows, with functions inside that use these values or forms from outside.
+    fn op(&self, context: Context, is_tracked: bool, bodies: &[Rc<dyn Inner>]) -> Result<Rc<dyn Op>> {
+        let record = OpRecord::named(&self.op)?;
+        (record.read)(&resolved(&self.attributes, context.rows)?, &Reading { is_tracked, curve: context.curve, bodies })
+    }
+
+    /// The form of its value, after values of these forms.
+    fn form(&self, forms: &[Form], context: Context) -> Result<Form> {
+        let record = OpRecord::named(&self.op)?;
+        let (own, bodies) = self.parts()?;
+        let (least, most) = record.inputs;
+        if !(least..=most).contains(&own.len()) {
+            return Err(Error::new(format!("got {} inputs, expected {least} to {most}", own.len())));
+        }
+        let of = |values: &[usize]| {
+            let forms: Option<Vec<Form>> = values.iter().map(|&value| forms.get(value).cloned()).collect();
+            forms.ok_or_else(|| Error::new("an input is not a value before it"))
+        };
+        let mut inside: Vec<Rc<dyn Inner>> = Vec::new();
+        for (body, captured) in bodies {
+            let captured = Captured::Forms(of(captured)?);
+            inside.push(Rc::new(Inside { body: body.clone(), captured, context }));
+        }
+        let form = self.op(context, false, &inside)?.form(&of(own)?)?;
+        // Sizes that an op derives are checked as those that it is given.
+        let Form { shape, .. } = Form::checked(form.sizes())?;
+        Ok(Form { shape, ..form })
+    }
+
+    /// Its value, after those before it.
+    fn value(&self, values: &[Option<Var>], context: Context) -> Result<Var> {
+        let of = |values_of: &[usize]| -> Vec<Var> {
+            values_of.iter().map(|&value| values[value].clone().expect("still in use")).collect()
+        };
+        let (own, bodies) = self.parts()?;
+        let own = of(own);
+        let mut inside: Vec<Rc<dyn Inner>> = Vec::new();
+        for (body, captured) in bodies {
+            inside.push(Rc::new(Inside { body: body.clone(), captured: Captured::Values(of(captured)), context }));
+        }
+        let op = self.op(context, own.iter().any(Var::is_tracked), &inside)?;
+        let inputs: Vec<&Var> = own.iter().collect();
+        let value = || op.composed(&inputs).unwrap_or_else(|| Ok(apply(op.clone(), &inputs)));
+        if self.block.is_empty() { value() } else { block(&self.block, &own[0], value) }
+    }
+}
+
+/// Shape and type of every value, of which these come before the nodes.
+pub(super) fn forms(nodes: &[Node], mut forms: Vec<Form>, context: Context) -> Result<Vec<Form>> {
+    for (at, node) in nodes.iter().enumerate() {
+        let place = || format!("node {at} ({})", node.op);
+        OpRecord::named(&node.op).map_err(|error| error.within(&format!("node {at}")))?;
+        if !node.block.is_empty() && !is_free(&node.block) {
+            let block = &node.block;
+            return Err(Error::new(format!("{}: got the block \"{block}\", whose name is taken", place())));
+        }
+        forms.push(node.form(&forms, context).map_err(|error| error.within(&place()))?);
+    }
+    Ok(forms)
+}
+
+/// The values `outputs`, where `before` come before the nodes. Each value is let go of after its last use, so that its memory can be used again.
+pub(super) fn values(nodes: &[Node], before: Vec<Var>, outputs: &[usize], context: Context) -> Result<Vec<Var>> {
+    let mut last = vec![nodes.len(); before.len() + nodes.len()];
+    for (at, node) in nodes.iter().enumerate() {
+        node.inputs.iter().for_each(|&value| last[value] = at);
+    }
+    outputs.iter().for_each(|&output| last[output] = nodes.len());
+    let mut values: Vec<Option<Var>> = before.into_iter().map(Some).collect();
+    for (at, node) in nodes.iter().enumerate() {
+        values.push(Some(node.value(&values, context)?));
+        for &value in &node.inputs {
+            if last[value] == at {
+                values[value] = None;
+            }
+        }
+    }
+    Ok(outputs.iter().map(|&output| values[output].clone().expect("an output is kept")).collect())
+}
+
+/// The block of a node, and the nodes of the functions inside it.
+type BlockOf<'a, N> = dyn Fn(&N) -> (&str, Vec<&[N]>) + 'a;
+
+/// The names of the blocks that nodes are in, each once.
+pub(super) fn blocks<N>(nodes: &[N], of: &BlockOf<'_, N>) -> Vec<String> {
+    let mut names = Vec::new();
+    add_blocks(nodes, "", of, &mut names);
+    names
+}
+
+/// Adds those within the block `outer`.
+fn add_blocks<N>(nodes: &[N], outer: &str, of: &BlockOf<'_, N>, names: &mut Vec<String>) {
+    for node in nodes {
+        let (block, inside) = of(node);
+        let path = [outer, block].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(".");
+        if !block.is_empty() && !names.contains(&path) {
+            names.push(path.clone());
+        }
+        inside.iter().for_each(|nodes| add_blocks(nodes, &path, of, names));
+    }
+}
+
+/// How many ops these nodes apply, with those of every step of a loop.
+pub(super) fn applied(nodes: &[Node]) -> usize {
+    let of = |node: &Node| {
+        let inside = node.bodies.iter().map(|body| applied(&body.nodes)).fold(0, usize::saturating_add);
+        let steps = node.attributes.get("steps").and_then(Json::whole).unwrap_or(1);
+        usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(inside).saturating_add(1)
+    };
+    nodes.iter().map(of).fold(0, usize::saturating_add)
+}
+
+/// A function inside a node with what it uses from outside.
+struct Inside {
+    body: Body,
+    captured: Captured,
+    context: Context,
+}
+
+/// What a function uses from outside.
+enum Captured {
+    Forms(Vec<Form>),
+    Values(Vec<Var>),
+}
+
+impl Inner for Inside {
+    fn forms(&self, arguments: &[Form]) -> Result<Vec<Form>> {
+        let captured = match &self.captured {
+            Captured::Forms(forms) => forms.clone(),
+            Captured::Values(values) => values.iter().map(|value| value.value().form()).collect(),
+        };
+        let all = [arguments, &captured].concat();
+        let Body { arguments: expected, nodes, outputs, .. } = &self.body;
+        if all.len() != *expected {
+            let got = all.len();
+            return Err(Error::new(format!("got {got} arguments of the function inside it, expected {expected}")));
+        }
+        let forms = forms(nodes, all, self.context).map_err(|error| error.within("the function inside it"))?;
+        let outputs: Option<Vec<Form>> = outputs.iter().map(|&output| forms.get(output).cloned()).collect();
+        outputs.ok_or_else(|| Error::new("the function inside it returns a value that it does not have"))
+    }
+
+    fn run(&self, arguments: &[Var]) -> Result<Vec<Var>> {
+        let Captured::Values(captured) = &self.captured else { return Err(Error::internal("forms have no values")) };
+        values(&self.body.nodes, [arguments, captured].concat(), &self.body.outputs, self.context)
+    }
+}
