@@ -81,7 +81,7 @@ pub mod prelude {
     pub use crate::files::read_table;
     pub use crate::files::{Header, Table};
     pub use crate::loss::{Loss, PairLoss};
-    pub use crate::model::{Batch, Initial, Model, Network, Parameters, Ready};
+    pub use crate::model::{Batch, Initial, Input, Inputs, Model, Network, Parameters, Ready};
     pub use crate::nn::{Activation, Decoding, Head, Layer, Spec};
     pub use crate::ops;
     pub use crate::optim::{Optimizer, Schedule};

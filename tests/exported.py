@@ -385,6 +385,22 @@ def outputs(binary, folder):
     return apart < 1e-6
 
 
+def inputs(binary, folder):
+    """A model of three inputs that is trained on arrays, from `tests/data`: each is an input of the graph, and numpy makes the same of its weights."""
+    model = pathlib.Path(__file__).parent / "data" / "inputs.safetensors"
+    mero(binary, "export", model, "--bundle", folder / "inputs", "--overwrite")
+    session = session_of(folder / "inputs", check_bundle(folder / "inputs"))
+    tensors, random = tensors_of(model), numpy.random.default_rng(4)
+    words, measured = random.integers(0, 5, (100, 2)), random.normal(size=(100, 1)).astype(numpy.float32)
+    picture = random.integers(0, 256, (100, 2, 2)).astype(numpy.uint8)
+    trace = picture.astype(float).trace(axis1=1, axis2=2)[:, None] / 255
+    wanted = numpy.hstack([tensors["table"][words].sum(axis=1), trace, measured]) @ tensors["out"]
+    [got] = session.run(None, {"words": words, "picture": picture, "measured": measured})
+    apart = numpy.abs(got - wanted).max() / numpy.abs(wanted).max()
+    print(f"a model of three inputs: {apart:.1e} apart")
+    return apart < 1e-6
+
+
 def edges():
     """Numerators and denominators of every size and kind."""
     sizes = [0.0, 1e-45, 1.2e-38, 1e-30, 1e-19, 1e-3, 0.04, 0.06, 0.3, 1.0, 7.0, 1e19, 1e30, 3e38, math.inf, math.nan]
@@ -494,6 +510,7 @@ def main():
             bad += [] if check(binary, folder, name) else [name]
         bad += [] if function(binary, folder) else ["a function"]
         bad += [] if outputs(binary, folder) else ["several outputs"]
+        bad += [] if inputs(binary, folder) else ["several inputs"]
         for threshold in ("angle", "denominator"):
             bad += [] if property_26_masks_are_those_of_strict_decoding(binary, folder, threshold) else [f"edges by {threshold}"]
             bad += [] if a_pair_exactly_at_a_threshold_is_not_below_it(binary, folder, threshold) else [f"at the threshold by {threshold}"]

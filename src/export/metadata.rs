@@ -153,7 +153,7 @@ impl Metadata {
             onnx: Record::of(ONNX_FILE, onnx),
             opset: OPSET,
             batch_axis: 0,
-            inputs: vec![onnx::input(model)],
+            inputs: onnx::inputs(model),
             outputs: onnx::outputs(model)?,
             decoding: model.spec.head().map(|head| Contract::of(&head.decoding)),
             preparation: model.preparation.clone(),

@@ -10,7 +10,7 @@ pub struct TensorInfo {
     pub name: String,
     /// Its sizes; the first is `batch`.
     pub shape: Vec<Size>,
-    /// `float32`, `bool` or `int64`.
+    /// `float32`, `uint8`, `bool` or `int64`.
     pub dtype: String,
 }
 

@@ -1,10 +1,11 @@
-//! A model as data: a graph of ops with a named input, named parameters and constants. A function over `Var` is traced into it (`trace.rs`); it
+//! A model as data: a graph of ops with named inputs, parameters and constants. A function over `Var` is traced into it (`trace.rs`); it
 //! is stored as JSON, printed, checked and recorded again, for any number of rows.
 //!
-//! Values are numbered: the input, the parameters, the constants, then the nodes in an order in which each uses earlier ones.
+//! Values are numbered: the inputs, the parameters, the constants, then the nodes in an order in which each uses earlier ones.
 
 mod constant;
 mod init;
+mod input;
 mod node;
 mod perceptron;
 mod scope;
@@ -16,6 +17,8 @@ use std::sync::Arc;
 
 pub use constant::{Constant, Values};
 pub use init::Init;
+pub use input::{Input, InputKind};
+pub(crate) use input::{check as check_inputs, check_rows, split};
 pub use node::{Body, Node};
 pub use perceptron::Perceptron;
 pub use size::Size;
@@ -36,11 +39,11 @@ const CHECKED_ROWS: [usize; 6] = [1, 2, 3, 4, 5, 2048];
 /// Most ops that a graph applies.
 const MOST_NODES: usize = 1 << 16;
 
-/// A model from `inputs` values per row to outputs [rows, columns].
+/// A function from rows of its inputs to outputs [rows, columns].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
-    /// Values per row of the input [rows, inputs].
-    pub inputs: usize,
+    /// The inputs, which are the columns of a row in this order.
+    pub inputs: Vec<Input>,
     /// The parameters, in order.
     pub parameters: Vec<GraphParameter>,
     /// The constants.
@@ -70,8 +73,9 @@ impl Record for Graph {
 
     fn to_json(&self) -> Json {
         let [GraphOutput { output, columns }, others @ ..] = &self.outputs[..] else { return Json::Null };
+        let inputs = input::Inputs(self.inputs.clone());
         let fields: [(_, &dyn Record); 6] = [
-            ("inputs", &self.inputs),
+            ("inputs", &inputs),
             ("parameters", &self.parameters),
             ("constants", &self.constants),
             ("nodes", &self.nodes),
@@ -85,8 +89,9 @@ impl Record for Graph {
 
     fn read(&mut self, json: &Json) -> Result<()> {
         let (mut first, mut others) = (GraphOutput::blank(), Vec::<GraphOutput>::new());
+        let mut inputs = input::Inputs::blank();
         let mut slots: [json::Slot<'_>; 7] = [
-            ("inputs", &mut self.inputs, false),
+            ("inputs", &mut inputs, false),
             ("parameters", &mut self.parameters, false),
             ("constants", &mut self.constants, false),
             ("nodes", &mut self.nodes, false),
@@ -95,6 +100,7 @@ impl Record for Graph {
             ("others", &mut others, true),
         ];
         json::read_fields(json, &mut slots)?;
+        self.inputs = inputs.0;
         self.outputs = [first].into_iter().chain(others).collect();
         Ok(())
     }
@@ -119,15 +125,15 @@ pub type CurveOf = fn(&str) -> Result<Arc<Curve>>;
 impl Graph {
     /// How many values come before the nodes.
     fn before(&self) -> usize {
-        1 + self.parameters.len() + self.constants.len()
+        self.inputs.len() + self.parameters.len() + self.constants.len()
     }
 
     /// Errors if the graph makes no sense: a damaged file must be noticed before anything is recorded.
     pub fn check(&self, curve: CurveOf) -> Result<()> {
         let applied = node::applied(&self.nodes);
-        if self.inputs == 0 || applied > MOST_NODES {
-            let got = (self.inputs, applied);
-            return Err(Error::new(format!("got (inputs, ops) {got:?}, expected at least 1 and at most {MOST_NODES}")));
+        input::check(&self.inputs)?;
+        if applied > MOST_NODES {
+            return Err(Error::new(format!("got {applied} ops, expected at most {MOST_NODES}")));
         }
         for (at, parameter) in self.parameters.iter().enumerate() {
             let name = &parameter.name;
@@ -176,19 +182,29 @@ impl Graph {
 
     /// Shape and type of every value, for so many rows.
     pub fn forms(&self, rows: usize, curve: CurveOf) -> Result<Vec<Form>> {
-        let mut before = vec![Form::checked(&[rows, self.inputs])?];
+        let mut before = self.inputs.iter().map(|input| input.form(rows)).collect::<Result<Vec<_>>>()?;
         before.extend(self.parameters.iter().map(|parameter| Form::floats(parameter.shape.clone())));
         before.extend(self.constants.iter().map(Constant::form));
         node::forms(&self.nodes, before, Context { rows, curve })
     }
 
-    /// Records the ops for `x` [rows, inputs] with these parameters, and returns the outputs.
+    /// Columns of a row.
+    pub fn width(&self) -> usize {
+        input::width(&self.inputs)
+    }
+
+    /// Records the ops for `x` [rows, width] with these parameters, and returns the outputs.
     pub fn record(&self, parameters: &[Var], x: &Var, curve: CurveOf) -> Result<Vec<Var>> {
-        let context = Context { rows: x.shape().sizes()[0], curve };
-        let device = x.value().device();
-        let mut before = vec![x.clone()];
+        self.record_each(parameters, split(&self.inputs, x), curve)
+    }
+
+    /// The same for the value of each input.
+    fn record_each(&self, parameters: &[Var], inputs: Vec<Var>, curve: CurveOf) -> Result<Vec<Var>> {
+        let first = inputs[0].value();
+        let (context, device) = (Context { rows: first.shape().sizes()[0], curve }, first.device().clone());
+        let mut before = inputs;
         before.extend(parameters.iter().cloned());
-        before.extend(self.constants.iter().map(|constant| Var::constant(constant.tensor(device))));
+        before.extend(self.constants.iter().map(|constant| Var::constant(constant.tensor(&device))));
         let outputs: Vec<usize> = self.outputs.iter().map(|one| one.output).collect();
         node::values(&self.nodes, before, &outputs, context)
     }
@@ -198,7 +214,7 @@ impl Graph {
         if self.nodes.iter().all(|node| node.bodies.is_empty()) {
             return Ok(self.clone());
         }
-        let function = |parameters: &[Var], x: &Var| self.record(parameters, x, curve);
-        trace(&Device::cpu(1), self.inputs, self.parameters.clone(), &function)?.graph_at_once()
+        let function = |parameters: &[Var], inputs: &[Var]| self.record_each(parameters, inputs.to_vec(), curve);
+        trace(&Device::cpu(1), self.inputs.clone(), self.parameters.clone(), &function)?.graph_at_once()
     }
 }

@@ -80,9 +80,12 @@ pub(super) struct Context {
     pub curve: CurveOf,
 }
 
+/// A function inside a node, and the values that it uses from outside.
+type Within<'a> = (&'a Body, &'a [usize]);
+
 impl Node {
     /// The inputs of its op, and each function inside it with those that it uses from outside.
-    pub(super) fn parts(&self) -> Result<(&[usize], Vec<(&Body, &[usize])>)> {
+    pub(super) fn parts(&self) -> Result<(&[usize], Vec<Within<'_>>)> {
         let captured = self.bodies.iter().try_fold(0_usize, |sum, body| sum.checked_add(body.captured));
         let own = captured.and_then(|captured| self.inputs.len().checked_sub(captured));
         let own = own.ok_or_else(|| Error::new("the functions inside it use more values than it has inputs"))?;
@@ -163,7 +166,9 @@ pub(super) fn values(nodes: &[Node], before: Vec<Var>, outputs: &[usize], contex
     for (at, node) in nodes.iter().enumerate() {
         node.inputs.iter().for_each(|&value| last[value] = at);
     }
-    outputs.iter().for_each(|&output| last[output] = nodes.len());
+    for &output in outputs {
+        last[output] = nodes.len();
+    }
     let mut values: Vec<Option<Var>> = before.into_iter().map(Some).collect();
     for (at, node) in nodes.iter().enumerate() {
         values.push(Some(node.value(&values, context)?));
@@ -194,7 +199,9 @@ fn add_blocks<N>(nodes: &[N], outer: &str, of: &BlockOf<'_, N>, names: &mut Vec<
         if !block.is_empty() && !names.contains(&path) {
             names.push(path.clone());
         }
-        inside.iter().for_each(|nodes| add_blocks(nodes, &path, of, names));
+        for nodes in inside {
+            add_blocks(nodes, &path, of, names);
+        }
     }
 }
 

@@ -3,19 +3,22 @@
 use std::sync::Arc;
 
 use super::size::ROWS;
-use super::{Graph, Node, Size};
+use super::{Graph, Input, Node, Size};
 use crate::error::Result;
 use crate::json::Json;
 use crate::ops::OpRecord;
 use crate::program::Curve;
 
 impl Graph {
-    /// A line per node: the name of its value, its op, its shape, its block if it is in one; the nodes of a function inside it follow, indented, and what
+    /// The inputs, if they are not one of plain numbers. Then a line per node: the name of its value, its op, its shape, its block if it is in one; the nodes of a function inside it follow, indented, and what
     /// it returns. The output is the last line, unless another line says which values are outputs.
     pub fn lines(&self) -> Result<Vec<String>> {
         let forms = [self.forms(ROWS[0], any_function)?, self.forms(ROWS[1], any_function)?];
         let names = self.names();
         let mut lines = Vec::new();
+        if self.inputs != Input::plain(self.width()) {
+            lines.push(format!("inputs: {}", self.inputs.iter().map(Input::to_string).collect::<Vec<_>>().join(", ")));
+        }
         for (at, node) in self.nodes.iter().enumerate() {
             let value = self.before() + at;
             let sizes = forms[0][value].sizes().iter().zip(forms[1][value].sizes());
@@ -35,9 +38,9 @@ impl Graph {
         Ok(lines)
     }
 
-    /// A name for each value: x, the parameters' own, c0, c1, … for constants, v0, v1, … for nodes.
+    /// A name for each value: the inputs' and the parameters' own, c0, c1, … for constants, v0, v1, … for nodes.
     fn names(&self) -> Vec<String> {
-        let mut names = vec!["x".to_owned()];
+        let mut names: Vec<String> = self.inputs.iter().map(|input| input.name.clone()).collect();
         names.extend(self.parameters.iter().map(|parameter| parameter.name.clone()));
         names.extend((0..self.constants.len()).map(|at| format!("c{at}")));
         names.extend((0..self.nodes.len()).map(|at| format!("v{at}")));

@@ -7,19 +7,19 @@ use std::task::{Context, Poll, Waker};
 use super::constant::Constant;
 use super::scope::{Scope, Source, places};
 use super::size::{ROWS, joined};
-use super::{Body, Graph, GraphOutput, GraphParameter, Node, Size, node};
+use super::{Body, Graph, GraphOutput, GraphParameter, Input, Node, Size, node};
 use crate::autograd::{self, Traced, Var};
 use crate::device::{Device, Passes};
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
-use crate::tensor::{DType, Shape, Tensor};
+use crate::tensor::{Form, Shape, Tensor};
 
-/// A function of parameters and inputs [rows, inputs].
-pub type Function<'a> = dyn Fn(&[Var], &Var) -> Result<Vec<Var>> + 'a;
+/// A function of parameters and inputs.
+pub type Function<'a> = dyn Fn(&[Var], &[Var]) -> Result<Vec<Var>> + 'a;
 
 /// A function that was traced; its constants are still on the device.
 pub struct Tracing {
-    inputs: usize,
+    inputs: Vec<Input>,
     parameters: Vec<GraphParameter>,
     /// For each of [`ROWS`], and the first again.
     passes: [Pass; 3],
@@ -34,17 +34,17 @@ struct Pass {
     columns: Vec<usize>,
 }
 
-/// Calls `function` of parameters of these names and shapes and of inputs [rows, inputs]; it must return outputs [rows, columns].
+/// Calls `function` of parameters of these names and shapes and of these inputs; it must return outputs [rows, columns].
 ///
 /// Errors if it reads a value, or an op cannot be stored.
 pub fn trace(
     device: &Device,
-    inputs: usize,
+    inputs: Vec<Input>,
     parameters: Vec<GraphParameter>,
     function: &Function<'_>,
 ) -> Result<Tracing> {
     let shapes: Vec<Shape> = parameters.iter().map(|parameter| parameter.shape.clone().into()).collect();
-    let pass = |rows: usize| Pass::of(device, inputs, &shapes, rows, function);
+    let pass = |rows: usize| Pass::of(device, &inputs, &shapes, rows, function);
     let passes = [pass(ROWS[0])?, pass(ROWS[1])?, pass(ROWS[0])?];
     Ok(Tracing { inputs, parameters, passes, device: device.clone() })
 }
@@ -94,7 +94,7 @@ impl Tracing {
         if !is_alike(first, other) {
             return Err(depends("which ops it applies"));
         }
-        let mut graph = Graph { inputs: self.inputs, parameters: self.parameters.clone(), ..Graph::default() };
+        let mut graph = Graph { inputs: self.inputs.clone(), parameters: self.parameters.clone(), ..Graph::default() };
         // Constants that are the same for each row are stored for one row, and broadcast.
         let mut widened: Vec<Option<Json>> = Vec::new();
         for ((a, b), again) in few.into_iter().zip(many).zip(repeated) {
@@ -116,7 +116,7 @@ impl Tracing {
             graph.constants.push(one);
         }
         let before = graph.before();
-        let mut places: Vec<usize> = (0..graph.constants.len()).map(|at| 1 + graph.parameters.len() + at).collect();
+        let mut places: Vec<usize> = (0..graph.constants.len()).map(|at| before - graph.constants.len() + at).collect();
         for (place, attributes) in places.iter_mut().zip(widened) {
             if let Some(attributes) = attributes {
                 graph.nodes.push(Node { op: "broadcast_to".into(), inputs: vec![*place], attributes, ..Node::blank() });
@@ -190,14 +190,16 @@ fn depends(what: &str) -> Error {
 }
 
 impl Pass {
-    fn of(device: &Device, inputs: usize, shapes: &[Shape], rows: usize, function: &Function<'_>) -> Result<Self> {
+    fn of(device: &Device, inputs: &[Input], shapes: &[Shape], rows: usize, function: &Function<'_>) -> Result<Self> {
         let mut pass = None;
+        let forms = inputs.iter().map(|input| input.form(rows)).collect::<Result<Vec<_>>>()?;
         // In a capture that is thrown away, so that nothing of it runs.
         device.outline(&Passes::default(), || {
-            let leaf = |shape: &Shape| Var::leaf(Tensor::empty(device, shape, DType::F32));
-            let (leaves, x): (Vec<Var>, Var) = (shapes.iter().map(leaf).collect(), leaf(&Shape::from([rows, inputs])));
-            let (outputs, ops) = autograd::trace(|| function(&leaves, &x));
-            let arguments: Vec<Var> = [x].into_iter().chain(leaves).collect();
+            let leaf = |form: &Form| Var::leaf(Tensor::empty(device, &form.shape, form.dtype));
+            let mut arguments: Vec<Var> = forms.iter().map(leaf).collect();
+            arguments.extend(shapes.iter().map(|shape| leaf(&Form::floats(shape))));
+            let (inputs, leaves) = arguments.split_at(forms.len());
+            let (outputs, ops) = autograd::trace(|| function(leaves, inputs));
             pass = Some(Self::between(&arguments, &outputs?, ops));
             Ok(())
         })?;

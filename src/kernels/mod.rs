@@ -31,6 +31,7 @@ pub mod strict;
 mod sweep;
 pub mod tensor_norms;
 mod update;
+pub mod window;
 
 use crate::device::{Case, Kernel};
 
@@ -60,4 +61,5 @@ pub static ALL: &[Entry] = &[
     (&softmax::SOFTMAX, softmax::cases),
     (&strict::STRICT, strict::cases),
     (&tensor_norms::TENSOR_NORMS, tensor_norms::cases),
+    (&window::WINDOW, window::cases),
 ];

@@ -1,10 +1,11 @@
-//! What the closures of a model see and return: named parameters, the rows of a step, outputs, a loss.
+//! What the closures of a model see and return: named parameters and inputs, the rows of a step, outputs, a loss.
 
 use std::ops::Index;
 use std::rc::Rc;
 
 use crate::autograd::Var;
 use crate::error::{Error, Result};
+use crate::graph::{Input, split};
 use crate::ops;
 
 /// The rows of one step, or those that evaluate an epoch, and the parameters.
@@ -17,12 +18,20 @@ pub struct Batch {
     pub weight: Var,
     /// The model's parameters, as for a penalty on some of them.
     pub parameters: Parameters,
+    /// The model's inputs.
+    pub(crate) inputs: Rc<[Input]>,
 }
 
 impl Batch {
     /// The same rows with these parameters.
     pub(crate) fn at(&self, parameters: Parameters) -> Self {
-        Self { x: self.x.clone(), y: self.y.clone(), weight: self.weight.clone(), parameters }
+        let Self { x, y, weight, inputs, .. } = self;
+        Self { x: x.clone(), y: y.clone(), weight: weight.clone(), inputs: inputs.clone(), parameters }
+    }
+
+    /// The inputs by name, [rows, shape…], in values for each column of the rows: in `batch.x`, or in a gradient by it. Indices have no gradient.
+    pub fn inputs(&self, of: &Var) -> Inputs {
+        Inputs::new(self.inputs.clone(), split(&self.inputs, of))
     }
 
     /// Whether the rows train the model; otherwise they evaluate it.
@@ -64,13 +73,7 @@ impl Parameters {
 
     /// The parameter `name`; an unknown name is an error that lists the names there are.
     pub fn get(&self, name: &str) -> Result<&Var> {
-        match self.names.iter().position(|known| known == name) {
-            Some(at) => Ok(&self.values[at]),
-            None => Err(Error::new(format!(
-                "network: unknown parameter: got \"{name}\", expected one of {}",
-                self.names.join(", ")
-            ))),
-        }
+        named(name, "parameter", self.names.iter().zip(&self.values))
     }
 
     /// All parameters in the order in which the model lists them.
@@ -81,6 +84,53 @@ impl Parameters {
 
 /// `parameters["name"]`; an unknown name panics, where [`Parameters::get`] returns an error.
 impl Index<&str> for Parameters {
+    type Output = Var;
+
+    #[track_caller]
+    fn index(&self, name: &str) -> &Var {
+        self.get(name).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// The value of that name; an unknown name is an error that lists those there are.
+fn named<'a>(name: &str, what: &str, values: impl Iterator<Item = (&'a String, &'a Var)> + Clone) -> Result<&'a Var> {
+    let found = values.clone().find(|(known, _)| *known == name).map(|(_, value)| value);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = values.map(|(known, _)| known.as_str()).collect();
+        Error::new(format!("network: unknown {what}: got \"{name}\", expected one of {}", names.join(", ")))
+    })
+}
+
+/// The inputs of a model, by name.
+#[derive(Clone)]
+pub struct Inputs {
+    inputs: Rc<[Input]>,
+    values: Vec<Var>,
+}
+
+impl Inputs {
+    pub(crate) fn new(inputs: Rc<[Input]>, values: Vec<Var>) -> Self {
+        Self { inputs, values }
+    }
+
+    /// The input `name`, [rows, shape…]; an unknown name is an error that lists the names there are.
+    pub fn get(&self, name: &str) -> Result<&Var> {
+        named(name, "input", self.inputs.iter().map(|input| &input.name).zip(&self.values))
+    }
+
+    /// How many rows there are.
+    pub fn rows(&self) -> usize {
+        self.values.first().map_or(0, |value| value.shape().sizes()[0])
+    }
+
+    /// All inputs in the order in which the model lists them.
+    pub fn values(&self) -> &[Var] {
+        &self.values
+    }
+}
+
+/// `inputs["name"]`; an unknown name panics, where [`Inputs::get`] returns an error.
+impl Index<&str> for Inputs {
     type Output = Var;
 
     #[track_caller]

@@ -12,7 +12,8 @@ mod source;
 mod storage;
 mod trained;
 
-pub use closures::{Batch, LossValue, Outputs, Parameters};
+pub use crate::graph::{Input, InputKind};
+pub use closures::{Batch, Inputs, LossValue, Outputs, Parameters};
 pub use examples::Examples;
 pub use initial::Initial;
 pub use network::Network;

@@ -3,13 +3,13 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use super::closures::{Batch, LossValue, Outputs, Parameters, total};
+use super::closures::{Batch, Inputs, LossValue, Outputs, Parameters, total};
 use super::initial::Initial;
 use super::source::GradientSource;
 use crate::autograd::Var;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::graph::{self, GraphParameter, Tracing};
+use crate::graph::{self, GraphParameter, Input, Tracing, check_rows, split};
 use crate::kernels::mlp::Mlp;
 use crate::nn::{Head, Init, Layer, Layout, Parameter, Pass, RunningStats, Spec, initialise, learn_each};
 use crate::ops;
@@ -35,6 +35,7 @@ pub struct Network {
     layout: Layout,
     /// The names of the parameters.
     names: Rc<[String]>,
+    inputs: Rc<[Input]>,
     loss: Option<LossFunction>,
     source: Option<Rc<dyn GradientSource>>,
 }
@@ -48,14 +49,11 @@ enum Definition {
 
 /// What is done with a model that is a function.
 trait Defined {
-    /// Values per row of the inputs.
-    fn inputs(&self) -> usize;
-
     /// The parameters' shapes and first values.
     fn initial(&self) -> &[Initial];
 
-    /// The outputs for inputs [rows, inputs].
-    fn call(&self, parameters: &Parameters, x: &Var) -> Result<Vec<Var>>;
+    /// The outputs.
+    fn call(&self, parameters: &Parameters, inputs: &Inputs) -> Result<Vec<Var>>;
 
     /// Traces it as it predicts, or as it trains.
     fn trace(&self, network: &Network, device: &Device, is_training: bool) -> Result<Tracing>;
@@ -65,25 +63,20 @@ trait Defined {
 }
 
 struct Function<F> {
-    inputs: usize,
     initial: Vec<Initial>,
     forward: F,
     /// In the form of the fused kernels, once that is known.
     fused: OnceCell<Option<Mlp>>,
 }
 
-impl<F: Fn(&Parameters, &Var) -> Result<Vec<Var>>> Defined for Function<F> {
-    fn inputs(&self) -> usize {
-        self.inputs
-    }
-
+impl<F: Fn(&Parameters, &Inputs) -> Result<Vec<Var>>> Defined for Function<F> {
     fn initial(&self) -> &[Initial] {
         &self.initial
     }
 
-    fn call(&self, parameters: &Parameters, x: &Var) -> Result<Vec<Var>> {
-        let outputs = (self.forward)(parameters, x)?;
-        let rows = x.shape().sizes()[0];
+    fn call(&self, parameters: &Parameters, inputs: &Inputs) -> Result<Vec<Var>> {
+        let outputs = (self.forward)(parameters, inputs)?;
+        let rows = inputs.rows();
         let is_wrong = |output: &&Var| output.shape().rank() != 2 || output.shape().sizes()[0] != rows;
         match outputs.iter().find(is_wrong) {
             Some(output) => Err(Error::new(format!(
@@ -102,8 +95,11 @@ impl<F: Fn(&Parameters, &Var) -> Result<Vec<Var>>> Defined for Function<F> {
             init: parameter.init,
         };
         let parameters = network.layout.parameters.iter().map(parameter).collect();
-        let function = |leaves: &[Var], x: &Var| self.call(&network.named(leaves, is_training), x);
-        graph::trace(device, self.inputs, parameters, &function)
+        let function = |leaves: &[Var], inputs: &[Var]| {
+            let inputs = Inputs::new(network.inputs.clone(), inputs.to_vec());
+            self.call(&network.named(leaves, is_training), &inputs)
+        };
+        graph::trace(device, network.inputs.to_vec(), parameters, &function)
     }
 
     fn fused(&self, network: &Network, device: &Device) -> Option<Mlp> {
@@ -111,7 +107,7 @@ impl<F: Fn(&Parameters, &Var) -> Result<Vec<Var>>> Defined for Function<F> {
             let [graph, training] =
                 [false, true].map(|is_training| self.trace(network, device, is_training).ok()?.plain());
             let graph = graph.filter(|graph| training.as_ref() == Some(graph))?;
-            let spec = Spec { inputs: self.inputs, layers: vec![Layer::Function(graph)] };
+            let spec = Spec { inputs: network.inputs(), layers: vec![Layer::Function(graph)] };
             Mlp::of(&spec, &network.layout)
         });
         known.clone()
@@ -121,14 +117,14 @@ type LossFunction = Rc<dyn Fn(&[Var], &Batch) -> Result<Var>>;
 
 impl From<Spec> for Network {
     fn from(spec: Spec) -> Self {
-        Self::new(Layout::of(&spec), Definition::Spec(spec))
+        Self::new(Layout::of(&spec), spec.each_input(), Definition::Spec(spec))
     }
 }
 
 impl Network {
-    fn new(layout: Layout, model: Definition) -> Self {
+    fn new(layout: Layout, inputs: Vec<Input>, model: Definition) -> Self {
         let names = layout.parameters.iter().map(|parameter| parameter.name.clone()).collect();
-        Self { model, layout, names, loss: None, source: None }
+        Self { model, layout, names, inputs: inputs.into(), loss: None, source: None }
     }
 
     /// A function of named parameters and of inputs [rows, inputs]. Each output is [rows, columns]; row r may depend on input row r only.
@@ -140,13 +136,36 @@ impl Network {
         parameters: impl IntoIterator<Item = (impl Into<String>, Initial)>,
         forward: impl Fn(&Parameters, &Var) -> O + 'static,
     ) -> Self {
+        Self::function_of(Input::plain(inputs), parameters, move |p, inputs| forward(p, &inputs.values()[0]))
+    }
+
+    /// The same for several inputs, each with a name, a shape and a kind: the columns of a row are those of the first one, then those of the next.
+    ///
+    /// ```
+    /// use meromorph::prelude::*;
+    ///
+    /// // A word of 5, embedded in two numbers, and three measurements.
+    /// let inputs = [Input::indices("word", [1], 5), Input::numbers("measured", [3])];
+    /// let parameters = [("table", Initial::normal([5, 2], 0.5)), ("out", Initial::normal([5, 1], 0.5))];
+    /// let model = Network::function_of(inputs, parameters, |p, inputs| {
+    ///     let word = ops::take_rows(&p["table"], inputs["word"].value());
+    ///     ops::matmul(&ops::concat(&[&word, &inputs["measured"]], 1), &p["out"])
+    /// });
+    /// assert_eq!(model.inputs(), 4);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn function_of<O: Into<Outputs>>(
+        inputs: impl Into<Vec<Input>>,
+        parameters: impl IntoIterator<Item = (impl Into<String>, Initial)>,
+        forward: impl Fn(&Parameters, &Inputs) -> O + 'static,
+    ) -> Self {
         let (names, initial): (Vec<String>, Vec<Initial>) =
             parameters.into_iter().map(|(name, initial)| (name.into(), initial)).unzip();
         let starts = names.into_iter().zip(&initial).map(|(name, one)| (name, one.shape.clone(), one.init));
         let layout = Layout::named(starts);
-        let forward = move |parameters: &Parameters, x: &Var| forward(parameters, x).into().0;
-        let function = Function { inputs, initial, forward, fused: OnceCell::new() };
-        Self::new(layout, Definition::Function(Rc::new(function)))
+        let forward = move |parameters: &Parameters, inputs: &Inputs| forward(parameters, inputs).into().0;
+        let function = Function { initial, forward, fused: OnceCell::new() };
+        Self::new(layout, inputs.into(), Definition::Function(Rc::new(function)))
     }
 
     /// Replaces the loss of the configuration by a closure over the model's outputs and the batch. It returns the losses of the rows, [rows, columns], whose
@@ -171,7 +190,7 @@ impl Network {
             Definition::Spec(spec) => Ok(spec.clone()),
             Definition::Function(function) => {
                 let graph = function.trace(self, device, false)?.graph().await?;
-                let spec = Spec { inputs: function.inputs(), layers: vec![Layer::Function(graph)] };
+                let spec = Spec { inputs: self.inputs(), layers: vec![Layer::Function(graph)] };
                 spec.each_output().map_err(|error| error.within("save"))?;
                 Ok(spec)
             }
@@ -214,10 +233,17 @@ impl Network {
 
     /// Values per row of the inputs.
     pub fn inputs(&self) -> usize {
-        match &self.model {
-            Definition::Spec(spec) => spec.inputs,
-            Definition::Function(function) => function.inputs(),
-        }
+        self.inputs.iter().map(Input::width).sum()
+    }
+
+    /// The inputs.
+    pub(crate) fn each_input(&self) -> &Rc<[Input]> {
+        &self.inputs
+    }
+
+    /// Errors if rows do not hold what the inputs take.
+    pub(crate) fn check_rows(&self, x: &[f32]) -> Result<()> {
+        check_rows(&self.inputs, x)
     }
 
     /// Where its parameters lie in the flat buffer.
@@ -278,9 +304,7 @@ impl Network {
     /// Errors if a function has no inputs or two parameters of one name, or an initial value does not fit its shape.
     pub(crate) fn check(&self) -> Result<()> {
         let Definition::Function(function) = &self.model else { return Ok(()) };
-        if function.inputs() == 0 {
-            return Err(Error::new("network: a model needs inputs: got 0, expected at least 1 per row"));
-        }
+        graph::check_inputs(&self.inputs).map_err(|error| error.within("network"))?;
         for (at, (parameter, initial)) in self.layout.parameters.iter().zip(function.initial()).enumerate() {
             let name = &parameter.name;
             if self.layout.parameters[..at].iter().any(|other| other.name == *name) {
@@ -295,7 +319,9 @@ impl Network {
     pub(crate) fn learn(&self, leaves: &[Var], x: &Var, pass: &Pass) -> Result<(Vec<Var>, Vec<RunningStats>)> {
         match &self.model {
             Definition::Spec(spec) => learn_each(spec, leaves, x, pass),
-            Definition::Function(function) => Ok((function.call(&self.named(leaves, true), x)?, Vec::new())),
+            Definition::Function(function) => {
+                Ok((function.call(&self.named(leaves, true), &self.split(x))?, Vec::new()))
+            }
         }
     }
 
@@ -303,8 +329,12 @@ impl Network {
     pub(crate) fn predict(&self, leaves: &[Var], x: &Var) -> Result<Vec<Var>> {
         match &self.model {
             Definition::Spec(spec) => Ok(learn_each(spec, leaves, x, &Pass::Predict)?.0),
-            Definition::Function(function) => function.call(&self.named(leaves, false), x),
+            Definition::Function(function) => function.call(&self.named(leaves, false), &self.split(x)),
         }
+    }
+
+    fn split(&self, x: &Var) -> Inputs {
+        Inputs::new(self.inputs.clone(), split(&self.inputs, x))
     }
 
     /// The loss closure's value as a weighted sum, and the sum of weights, each of shape [1]; `None` without a closure. A mean over one

@@ -136,6 +136,7 @@ impl Predictor {
                 "predict: got {got} values, expected a multiple of the model's {inputs} inputs"
             )));
         }
+        self.network.check_rows(x).map_err(|error| error.within("predict"))?;
         Ok(x.chunks(ROWS_AT_A_TIME * inputs))
     }
 

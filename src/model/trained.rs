@@ -53,7 +53,7 @@ struct Header {
 
 record! { Header { format, engine, spec, loss, preparation, storage = Storage::F32 } }
 
-/// The newest schema, which has functions with others inside. 4 has several models, 3 functions among the layers, 2 none of these; it also reads 1, which
+/// The newest schema, which has functions of several inputs and with others inside. 4 has several models, 3 functions among the layers, 2 none of these; it also reads 1, which
 /// has no checksum.
 const FORMAT: u32 = 5;
 /// The first schema in which tensors may have one more dimension, of several models.

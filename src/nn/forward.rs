@@ -7,7 +7,7 @@ use super::spec::Spec;
 use crate::autograd::Var;
 use crate::device::Device;
 use crate::error::Result;
-use crate::graph::{self, Graph, GraphParameter};
+use crate::graph::{self, Graph, GraphParameter, Input};
 use crate::ops;
 use crate::tensor::Tensor;
 
@@ -48,10 +48,10 @@ pub(crate) fn traced(layer: &dyn LayerKind, width: usize) -> Result<Graph> {
     let own = layer.parameters(width).into_iter();
     let parameters =
         own.map(|own| GraphParameter { name: own.name, shape: own.shape.sizes().to_vec(), init: own.init });
-    let run = |leaves: &[Var], x: &Var| {
-        Ok(vec![layer.forward(&mut Forward::over(leaves, &Pass::Predict), x.clone(), layer.kind(), None)])
+    let run = |leaves: &[Var], inputs: &[Var]| {
+        Ok(vec![layer.forward(&mut Forward::over(leaves, &Pass::Predict), inputs[0].clone(), layer.kind(), None)])
     };
-    let tracing = graph::trace(&Device::dry(), width, parameters.collect(), &run)?;
+    let tracing = graph::trace(&Device::dry(), Input::plain(width), parameters.collect(), &run)?;
     tracing.graph_at_once()
 }
 

@@ -5,7 +5,7 @@ use super::head::Head;
 use super::kind::{LayerKind, width_after, wrong};
 use super::layer::{ActivationLayer, Layer, Linear, Residual, curve_of, kinds};
 use crate::error::{Error, Result};
-use crate::graph::Perceptron;
+use crate::graph::{Input, Perceptron};
 use crate::json::Record;
 use crate::record;
 
@@ -86,12 +86,20 @@ impl Spec {
         Ok(2 * head.outputs)
     }
 
+    /// The inputs: those of the function that comes first, or so many numbers.
+    pub fn each_input(&self) -> Vec<Input> {
+        match &self.layers[..] {
+            [Layer::Function(graph), ..] => graph.inputs.clone(),
+            _ => Input::plain(self.inputs),
+        }
+    }
+
     /// Columns of every output: of several if the model is one function that has them.
     pub fn each_output(&self) -> Result<Vec<usize>> {
         match &self.layers[..] {
             [Layer::Function(graph)] if graph.outputs.len() > 1 => {
-                if self.inputs != graph.inputs {
-                    let (got, expected) = (self.inputs, graph.inputs);
+                if self.inputs != graph.width() {
+                    let (got, expected) = (self.inputs, graph.width());
                     return Err(wrong("layers.0", &format!("a function of {expected} inputs: got {got} values")));
                 }
                 graph.check(curve_of).map_err(|error| wrong("layers.0", &error.to_string()))?;

@@ -17,6 +17,7 @@ mod reduce;
 mod repeat;
 mod second;
 mod shape;
+mod slice;
 
 pub use block::block;
 pub(crate) use block::is_free;
@@ -38,6 +39,7 @@ pub use second::{
     MOST_PASSES, hessian, hessian_diagonal, hutchinson_diagonal, hvp, jacobian, jvp, per_sample_gradients, vjp,
 };
 pub use shape::{broadcast_to, permute, reshape, stack, transpose};
+pub use slice::{concat, pad, slice};
 
 use crate::autograd::{self, Var};
 use crate::error::Result;

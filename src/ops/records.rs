@@ -1,7 +1,7 @@
 //! The list of ops that a model file can hold.
 
 use super::record::OpRecord;
-use super::{cast, custom, index, layer, matmul, normalize, pointwise, reduce, repeat, shape};
+use super::{cast, custom, index, layer, matmul, normalize, pointwise, reduce, repeat, shape, slice};
 use crate::error::{Error, Result};
 
 /// Every op that a model file can hold. To add one: its record, next to the op, and its name here.
@@ -14,6 +14,8 @@ pub static RECORDS: &[&OpRecord] = &[
     &shape::BROADCAST_TO,
     &shape::PERMUTE,
     &shape::STACK,
+    &slice::SLICE,
+    &slice::PAD,
     &reduce::SUM,
     &reduce::MAX,
     &reduce::ARGMAX,

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::record::{Inner, OpRecord, attribute};
-use super::{reshape, stack, take_rows};
+use super::{reshape, slice, stack};
 use crate::autograd::{Backward, Body, Op, Var, is_tracing, note};
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
@@ -73,11 +73,8 @@ impl Loop {
         let (start, sequences) = (inputs[0], &inputs[1..]);
         let (mut state, mut all) = (start.clone(), Vec::new());
         for at in 0..self.steps {
-            let mut arguments = vec![state];
-            for sequence in sequences {
-                arguments.push(element(sequence, at)?);
-            }
-            state = step(&arguments)?;
+            let elements = sequences.iter().map(|sequence| element(sequence, at));
+            state = step(&[state].into_iter().chain(elements).collect::<Vec<_>>())?;
             self.checked(&start.value().form(), &state.value().form())?;
             if self.keeps_all {
                 all.push(state.clone());
@@ -88,11 +85,8 @@ impl Loop {
 }
 
 /// Element `at` of a sequence [steps, …].
-fn element(sequence: &Var, at: usize) -> Result<Var> {
-    let sizes = sequence.shape().sizes();
-    let (steps, own) = (sizes[0], sizes[1..].to_vec());
-    let index = Tensor::from_u32(sequence.value().device(), [1], &[at as u32])?;
-    Ok(reshape(&take_rows(&reshape(sequence, [steps, own.iter().product()]), &index), own))
+fn element(sequence: &Var, at: usize) -> Var {
+    reshape(&slice(sequence, 0, at..at + 1), sequence.shape().sizes()[1..].to_vec())
 }
 
 /// Form of one element of a sequence of so many steps.
@@ -154,7 +148,7 @@ fn looped(inputs: &[&Var], (steps, keeps_all): (usize, bool), step: &dyn Fn(&[Va
         if !is_tracing() {
             return own.run(inputs, step);
         }
-        let elements = inputs[1..].iter().map(|sequence| element(sequence, 0)).collect::<Result<Vec<_>>>()?;
+        let elements: Vec<Var> = inputs[1..].iter().map(|sequence| element(sequence, 0)).collect();
         let like: Vec<&Var> = [inputs[0]].into_iter().chain(&elements).collect();
         let body = Body::of(&like, |arguments| Ok(vec![step(arguments)?]))?;
         let form = own.checked(&inputs[0].value().form(), &body.outputs[0].value().form())?;

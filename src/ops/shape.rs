@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::record::{OpRecord, attribute};
-use super::{sum_to, take_rows};
+use super::{slice, sum_to};
 use crate::autograd::{Backward, Op, Var, apply};
 use crate::device::View;
 use crate::error::{Error, Result};
@@ -243,13 +243,8 @@ impl Op for Stack {
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
         let count = step.inputs.len();
-        let table = reshape(step.gradient, [count, step.gradient.shape().len() / count]);
-        let device = table.value().device().clone();
-        let gradient = |at: usize| {
-            let index = Tensor::from_u32(&device, [1], &[at as u32])?;
-            Ok(Some(reshape(&take_rows(&table, &index), step.inputs[at].shape())))
-        };
-        (0..count).map(|at| if step.wants(at) { gradient(at) } else { Ok(None) }).collect()
+        let gradient = |at: usize| reshape(&slice(step.gradient, 0, at..at + 1), step.inputs[at].shape());
+        Ok((0..count).map(|at| step.wants(at).then(|| gradient(at))).collect())
     }
 }
 

@@ -19,6 +19,9 @@ pub(crate) fn check(network: &Network, settings: &TrainerConfig, data: &Data) ->
     if inputs != got {
         return Err(Error::new(format!("train: the model takes {inputs} inputs, the rows have {got}")));
     }
+    for (name, part) in [("training", &data.train), ("validation", &data.validation), ("test", &data.test)] {
+        network.check_rows(&part.x).map_err(|error| error.within(&format!("train: {name} rows")))?;
+    }
     check_network(network, settings)?;
     let (Some(spec), Some(each), false) = (network.spec(), each, network.has_own_loss()) else {
         return Ok(());

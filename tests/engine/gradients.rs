@@ -143,6 +143,12 @@ fn composed() -> Vec<Case> {
         case("max", &[(&[2, 3], six)], |v| ops::max(&v[0], 1..2)),
         case("reshape", &[(&[2, 3], six)], |v| ops::square(&ops::reshape(&v[0], [3, 2]))),
         case("permute", &[(&[1, 2, 3], six)], |v| ops::square(&ops::permute(&v[0], &[2, 0, 1]))),
+        case("slice", &[(&[2, 3, 2], &values(12, -1.0, 1.0))], |v| ops::sin(&ops::slice(&v[0], 1, 1..3))),
+        case("slice of the first axis", &[(&[3, 2], six)], |v| ops::sin(&ops::slice(&v[0], 0, 1..2))),
+        case("pad", &[(&[2, 3], six)], |v| ops::cos(&ops::mul(&ops::pad(&v[0], 0, 1, 2), &ops::pad(&v[0], 0, 0, 3)))),
+        case("concat", &[(&[2, 3], six), (&[2, 1], &values(2, -1.0, 1.0))], |v| {
+            ops::sin(&ops::concat(&[&v[0], &v[1], &v[0]], 1))
+        }),
         case("stack", &[(&[2, 3], six), (&[2, 3], six)], |v| {
             ops::square(&ops::matmul(
                 &ops::reshape(&ops::stack(&[&v[0], &v[1], &v[0]]), [6, 3]),

@@ -2,14 +2,14 @@
 //! operator and index.
 
 use super::proto::Message;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::export::tensor_info::{Size, TensorInfo};
 use crate::graph::{Constant, Size as Rows, Values};
 use crate::json::Json;
 use crate::program::onnx;
 pub(super) use crate::program::onnx::Setting;
 
-/// The name of the only input.
+/// The name of the input that is the columns of a row.
 pub(super) const INPUT: &str = "x";
 
 /// The name of a tensor in the graph.
@@ -19,17 +19,19 @@ pub(super) type Name = String;
 #[derive(Clone, Copy)]
 pub(super) enum Element {
     Float,
+    Byte,
     Bool,
     Int,
 }
 
 impl Element {
-    const ALL: [Self; 3] = [Self::Float, Self::Bool, Self::Int];
+    const ALL: [Self; 4] = [Self::Float, Self::Byte, Self::Bool, Self::Int];
 
     /// The number of the type in the ONNX format.
     fn code(self) -> i64 {
         match self {
             Self::Float => 1,
+            Self::Byte => 2,
             Self::Int => 7,
             Self::Bool => 9,
         }
@@ -38,6 +40,7 @@ impl Element {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Float => "float32",
+            Self::Byte => "uint8",
             Self::Int => "int64",
             Self::Bool => "bool",
         }
@@ -65,9 +68,18 @@ pub(super) struct Graph {
     numbers: Vec<(u32, Name)>,
     /// The number of rows of the input, once something needs it.
     rows: Option<Name>,
+    /// The name of the first input.
+    input: Name,
+    /// The names of nodes and constants.
+    taken: Vec<Name>,
 }
 
 impl Graph {
+    /// A graph whose first input has this name.
+    pub(super) fn over(input: &str) -> Self {
+        Self { input: input.to_owned(), ..Self::default() }
+    }
+
     /// Adds a node without attributes.
     pub(super) fn op(&mut self, operator: &str, inputs: &[&Name]) -> Name {
         self.node(operator, inputs, &[])
@@ -90,6 +102,7 @@ impl Graph {
             node = node.message(5, &message(*setting));
         }
         self.nodes.push(node);
+        self.taken.push(output.to_owned());
     }
 
     /// A constant tensor of numbers.
@@ -130,6 +143,7 @@ impl Graph {
     fn constant(&mut self, name: &str, element: Element, shape: &[usize], bytes: &[u8]) -> Name {
         let sized = shape.iter().fold(Message::default(), |message, size| message.int(1, *size as i64));
         self.constants.push(sized.int(2, element.code()).text(8, name).bytes(9, bytes));
+        self.taken.push(name.to_owned());
         name.into()
     }
 
@@ -144,7 +158,7 @@ impl Graph {
         if let Some(rows) = &self.rows {
             return rows.clone();
         }
-        let shape = self.op("Shape", &[&INPUT.to_owned()]);
+        let shape = self.op("Shape", &[&self.input.clone()]);
         let [first, end] = [0, 1].map(|value| self.list(&[value]));
         let rows = self.op("Slice", &[&shape, &first, &end]);
         self.rows = Some(rows.clone());
@@ -164,12 +178,17 @@ impl Graph {
         self.outputs.push(value_info(info));
     }
 
-    /// The graph as a message.
-    pub(super) fn finish(self, input: &TensorInfo) -> Message {
+    /// The graph as a message. Errors if an input has the name of something else.
+    pub(super) fn finish(self, inputs: &[TensorInfo]) -> Result<Message> {
+        if let Some(input) = inputs.iter().find(|input| self.taken.contains(&input.name)) {
+            let name = &input.name;
+            return Err(Error::new(format!("onnx: got the input \"{name}\", which is the name of a node: rename it")));
+        }
         let add = |field: u64| move |graph: Message, part: &Message| graph.message(field, part);
         let graph = self.nodes.iter().fold(Message::default(), add(1)).text(2, "meromorph");
-        let graph = self.constants.iter().fold(graph, add(5)).message(11, &value_info(input));
-        self.outputs.iter().fold(graph, add(12))
+        let graph = self.constants.iter().fold(graph, add(5));
+        let graph = inputs.iter().map(value_info).fold(graph, |graph, input| graph.message(11, &input));
+        Ok(self.outputs.iter().fold(graph, add(12)))
     }
 }
 

@@ -1,7 +1,12 @@
-//! The graph's input columns, and from them the inputs of the model: a number is one column, from which the graph makes its bins.
+//! The graph's inputs, and from them those of the model. Of a table they are columns: a number is one column, from which the graph makes its bins.
 
-use super::graph::{Graph, INPUT, Name, Setting};
+use super::graph::{Element, Graph, INPUT, Name, Setting};
+use super::info;
+use crate::export::tensor_info::TensorInfo;
+use crate::graph::{self, InputKind};
 use crate::model::Model;
+use crate::nn::Layer;
+use crate::program::onnx::{self, element};
 use crate::table::{Bins, NumberFeature};
 
 /// One input of the model: scale of clamp(slope * column + offset, least, most).
@@ -71,13 +76,67 @@ impl Inputs {
     }
 }
 
-/// Number of columns of the graph's input.
-pub(super) fn columns(model: &Model) -> usize {
-    Inputs::of(model).columns as usize
+/// The inputs of a function that is the whole model and takes its rows from a program: each is an input of the graph. Empty for other models.
+fn separate(model: &Model) -> Vec<graph::Input> {
+    match &model.spec.layers[..] {
+        [Layer::Function(function)] if model.preparation.is_none() => function.inputs.clone(),
+        _ => Vec::new(),
+    }
 }
 
-/// The inputs of the model, [batch, inputs], from the graph's input.
-pub(super) fn with_bins(graph: &mut Graph, model: &Model) -> Name {
+/// The inputs of the graph with their shapes per row.
+pub(super) fn infos(model: &Model) -> Vec<TensorInfo> {
+    let inputs = separate(model);
+    if inputs.is_empty() {
+        return vec![info(INPUT, &[Inputs::of(model).columns as usize], Element::Float)];
+    }
+    let of = |input: &graph::Input| match input.kind {
+        InputKind::Numbers => info(&input.name, &input.shape, Element::Float),
+        InputKind::Indices { .. } => info(&input.name, &input.shape, Element::Int),
+        InputKind::Bytes => info(&input.name, &input.shape, Element::Byte),
+    };
+    inputs.iter().map(of).collect()
+}
+
+/// What the model takes: each input of a function that is the whole model, or the columns [batch, inputs].
+pub(super) fn of(graph: &mut Graph, model: &Model) -> Vec<Name> {
+    let inputs = separate(model);
+    if inputs.is_empty() {
+        let x = with_bins(graph, model);
+        let is_function = matches!(&model.spec.layers[..], [Layer::Function(_)]);
+        return if is_function { split(graph, &model.spec.each_input(), &x) } else { vec![x] };
+    }
+    let as_floats = |input: &graph::Input| match input.kind {
+        InputKind::Bytes => onnx::Graph::truth(graph, &input.name),
+        InputKind::Numbers | InputKind::Indices { .. } => input.name.clone(),
+    };
+    inputs.iter().map(as_floats).collect()
+}
+
+/// The inputs of a function in columns `x` [batch, inputs].
+pub(super) fn split(graph: &mut Graph, inputs: &[graph::Input], x: &Name) -> Vec<Name> {
+    if let [graph::Input { shape, kind: InputKind::Numbers, .. }] = inputs
+        && shape.len() == 1
+    {
+        return vec![x.clone()];
+    }
+    let mut first = 0;
+    let mut all = Vec::new();
+    for input in inputs {
+        let part = graph.columns(x, first, first + input.width());
+        first += input.width();
+        // 0 stands for the size that is there.
+        let sizes: Vec<i64> = [0].into_iter().chain(input.shape.iter().map(|&size| size as i64)).collect();
+        let sizes = graph.list(&sizes);
+        let part = graph.op("Reshape", &[&part, &sizes]);
+        let is_index = matches!(input.kind, InputKind::Indices { .. });
+        all.push(if is_index { graph.node("Cast", &[&part], &[Setting::Int("to", element::INT)]) } else { part });
+    }
+    all
+}
+
+/// The columns of the model, [batch, inputs], from the graph's input.
+fn with_bins(graph: &mut Graph, model: &Model) -> Name {
     let Inputs { all: inputs, columns } = Inputs::of(model);
     if columns as usize == model.spec.inputs {
         return INPUT.into();

@@ -6,7 +6,7 @@ use super::{head, inputs, rational};
 use crate::autograd::Var;
 use crate::device::Device;
 use crate::error::Result;
-use crate::graph;
+use crate::graph::{self, Input};
 use crate::loss::pairs;
 use crate::model::Model;
 use crate::nn::{self, Layer, Layout, MaskedNorm, RationalLayer, Residual};
@@ -16,17 +16,17 @@ use crate::tensor::Form;
 /// The outputs of the graph: the last layer's output, or the six fields of strict decoding.
 pub(super) fn outputs(graph: &mut Graph, model: &Model) -> Result<Vec<Name>> {
     let (layout, head) = (Layout::of(&model.spec), model.spec.head());
-    let x = inputs::with_bins(graph, model);
+    let inputs = inputs::of(graph, model);
     let (mut each, mut width): (Vec<Vec<Name>>, _) = (Vec::new(), 0);
     let widths = model.spec.each_output()?;
     for (at, flat) in model.each_member().enumerate() {
         let prefix = if model.members() > 1 { format!("members.{at}.") } else { String::new() };
         let mut pass = Pass::new(graph, &layout, (prefix, flat), model.spec.inputs);
         if let [Layer::Function(function)] = &model.spec.layers[..] {
-            each.push(pass.function(function, x.clone())?);
+            each.push(pass.function(function, inputs.clone())?);
             continue;
         }
-        let z = pass.layers(model.spec.body(), x.clone())?;
+        let z = pass.layers(model.spec.body(), inputs[0].clone())?;
         width = pass.width;
         each.push(match head {
             Some(head) => head::pairs(&mut pass, head, &z).to_vec(),
@@ -63,16 +63,17 @@ impl Pass<'_> {
             return Ok(parts.swap_remove(0));
         }
         let all = self.graph.node("Concat", &parts.iter().collect::<Vec<_>>(), &[Setting::Int("axis", 1)]);
-        let function = |_: &[Var], x: &Var| Ok(vec![mean(&pairs::parts(x, members))]);
-        let tracing = graph::trace(&Device::dry(), members * width, Vec::new(), &function)?;
-        Ok(self.function(&tracing.graph_at_once()?, all)?.swap_remove(0))
+        let function = |_: &[Var], inputs: &[Var]| Ok(vec![mean(&pairs::parts(&inputs[0], members))]);
+        let tracing = graph::trace(&Device::dry(), Input::plain(members * width), Vec::new(), &function)?;
+        Ok(self.function(&tracing.graph_at_once()?, vec![all])?.swap_remove(0))
     }
 
     /// What the model's loss makes of its outputs `z` [batch, width].
     fn output(&mut self, function: Option<fn(&Var) -> Var>, width: usize, z: &Name) -> Result<Name> {
         let Some(function) = function else { return Ok(z.clone()) };
-        let tracing = graph::trace(&Device::dry(), width, Vec::new(), &|_, x| Ok(vec![function(x)]))?;
-        Ok(self.function(&tracing.graph_at_once()?, z.clone())?.swap_remove(0))
+        let run = |_: &[Var], inputs: &[Var]| Ok(vec![function(&inputs[0])]);
+        let tracing = graph::trace(&Device::dry(), Input::plain(width), Vec::new(), &run)?;
+        Ok(self.function(&tracing.graph_at_once()?, vec![z.clone()])?.swap_remove(0))
     }
 
     fn layers(&mut self, layers: &[Layer], x: Name) -> Result<Name> {
@@ -89,16 +90,19 @@ impl Pass<'_> {
             Layer::Rational(layer) => Ok(self.rational(layer, &x)),
             Layer::MaskedNorm(MaskedNorm { epsilon, .. }) => Ok(self.norm(*epsilon, &x)),
             Layer::MaskedSoftmax(_) => Ok(self.softmax(&x)),
-            Layer::Function(graph) => Ok(self.function(graph, x)?.swap_remove(0)),
+            Layer::Function(graph) => {
+                let inputs = inputs::split(self.graph, &graph.inputs, &x);
+                Ok(self.function(graph, inputs)?.swap_remove(0))
+            }
             plain => {
                 let graph = nn::traced(plain.as_kind(), self.width)?;
-                Ok(self.function(&graph, x)?.swap_remove(0))
+                Ok(self.function(&graph, vec![x])?.swap_remove(0))
             }
         }
     }
 
-    /// The outputs of a function, as nodes of its ops.
-    fn function(&mut self, function: &graph::Graph, x: Name) -> Result<Vec<Name>> {
+    /// The outputs of a function of these inputs, as nodes of its ops.
+    fn function(&mut self, function: &graph::Graph, inputs: Vec<Name>) -> Result<Vec<Name>> {
         // What works on each value alone leaves the mask as it is.
         if !function.is_pointwise() {
             self.mask = self.rows();
@@ -106,7 +110,7 @@ impl Pass<'_> {
         self.width = function.outputs[0].columns;
         let function = function.unrolled(nn::curve_of)?;
         let forms = function.forms(1, nn::curve_of)?;
-        let mut values = vec![x];
+        let mut values = inputs;
         for _ in &function.parameters {
             values.push(self.next());
         }

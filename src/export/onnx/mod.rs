@@ -9,7 +9,7 @@ mod pass;
 mod proto;
 mod rational;
 
-use graph::{Element, Graph, INPUT};
+use graph::{Element, Graph};
 use proto::Message;
 
 use super::tensor_info::{Size, TensorInfo};
@@ -36,7 +36,8 @@ pub fn write_onnx(model: &Model) -> Result<Vec<u8>> {
             "onnx: the model has {size} bytes of parameters; the format takes {MAX_BYTES}"
         )));
     }
-    let mut graph = Graph::default();
+    let inputs = inputs(model);
+    let mut graph = Graph::over(&inputs[0].name);
     let outputs = outputs(model)?;
     let values = layers::outputs(&mut graph, model)?;
     for (info, value) in outputs.iter().zip(&values) {
@@ -46,7 +47,7 @@ pub fn write_onnx(model: &Model) -> Result<Vec<u8>> {
         .int(1, IR_VERSION)
         .text(2, "meromorph")
         .text(3, env!("CARGO_PKG_VERSION"))
-        .message(7, &graph.finish(&input(model)))
+        .message(7, &graph.finish(&inputs)?)
         .message(8, &Message::default().text(1, "").int(2, i64::from(OPSET)));
     for (key, text) in notes(model)? {
         file = file.message(14, &Message::default().text(1, key).text(2, &text));
@@ -54,32 +55,33 @@ pub fn write_onnx(model: &Model) -> Result<Vec<u8>> {
     Ok(file.into_bytes())
 }
 
-/// The input of the graph.
-pub(super) fn input(model: &Model) -> TensorInfo {
-    info(INPUT, inputs::columns(model), Element::Float)
+/// The inputs of the graph, in order.
+pub(super) fn inputs(model: &Model) -> Vec<TensorInfo> {
+    inputs::infos(model)
 }
 
 /// The outputs of the graph, in order.
 pub(super) fn outputs(model: &Model) -> Result<Vec<TensorInfo>> {
     if let each @ [_, _, ..] = &model.spec.each_output()?[..] {
-        let one = |(at, &columns): (usize, &usize)| info(&format!("output_{at}"), columns, Element::Float);
+        let one = |(at, &columns): (usize, &usize)| info(&format!("output_{at}"), &[columns], Element::Float);
         return Ok(each.iter().enumerate().map(one).collect());
     }
     let values = model.spec.values()?;
     if model.spec.head().is_none() {
         let (values, exported) = (model.loss.values(values), model.loss.link().exported.iter());
-        return Ok(exported.map(|(name, _)| info(name, values, Element::Float)).collect());
+        return Ok(exported.map(|(name, _)| info(name, &[values], Element::Float)).collect());
     }
     let element = |name: &str| match name {
         "decoded" => Element::Float,
         "bottom_provenance" => Element::Int,
         _ => Element::Bool,
     };
-    Ok(FIELDS.iter().map(|name| info(name, values, element(name))).collect())
+    Ok(FIELDS.iter().map(|name| info(name, &[values], element(name))).collect())
 }
 
-fn info(name: &str, columns: usize, element: Element) -> TensorInfo {
-    let shape = vec![Size::Named("batch".into()), Size::Fixed(columns)];
+fn info(name: &str, of_row: &[usize], element: Element) -> TensorInfo {
+    let sizes = of_row.iter().map(|&size| Size::Fixed(size));
+    let shape = [Size::Named("batch".into())].into_iter().chain(sizes).collect();
     TensorInfo { name: name.into(), shape, dtype: element.name().into() }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::autograd::Var;
 use crate::error::Result;
 pub use crate::graph::Graph;
+use crate::graph::Input;
 use crate::nn::activation::Activation;
 use crate::nn::kind::{LayerKind, NewParameter, wrong};
 use crate::nn::pass::Forward;
@@ -25,8 +26,8 @@ impl LayerKind for Graph {
     }
 
     fn check(&self, width: usize, path: &str) -> Result<()> {
-        if self.inputs != width {
-            return Err(wrong(path, &format!("a function of {} inputs: got {width} values", self.inputs)));
+        if self.width() != width {
+            return Err(wrong(path, &format!("a function of {} inputs: got {width} values", self.width())));
         }
         if self.outputs.len() != 1 {
             let got = self.outputs.len();
@@ -56,6 +57,7 @@ impl LayerKind for Graph {
     }
 
     fn format(&self) -> u32 {
-        if self.nodes.iter().any(|node| !node.bodies.is_empty()) { 5 } else { 3 }
+        let is_plain = self.inputs == Input::plain(self.width());
+        if is_plain && self.nodes.iter().all(|node| node.bodies.is_empty()) { 3 } else { 5 }
     }
 }

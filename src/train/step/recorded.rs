@@ -158,7 +158,13 @@ fn next_batch(setup: &Setup<'_>, state: &State, rows: &Rows, parameters: &[Var])
     let sizes = batch::Params { rows, batch, steps, inputs, targets };
     setup.device.record(Command::Dispatch(batch::dispatch(sizes, rows_x, rows_y, order, outputs)));
     let parameters = setup.network.named(parameters, true);
-    Batch { x: Var::leaf(x), y: Var::constant(y), weight: Var::constant(weight), parameters }
+    Batch {
+        x: Var::leaf(x),
+        y: Var::constant(y),
+        weight: Var::constant(weight),
+        parameters,
+        inputs: setup.network.each_input().clone(),
+    }
 }
 
 /// A threshold of this step, uniform in a range.

@@ -38,7 +38,8 @@ pub(crate) fn validation(setup: &Setup<'_>, models: &[(&State, View)]) -> Result
         let weight = ops::broadcast_to(&Var::constant(Tensor::scalar(device, 1.0)), &[rows.count, 1].into());
         let leaves = setup.network.layout().leaves(device, parameters);
         let named = setup.network.named(&leaves, false);
-        let batch = Batch { x, y: Var::constant(tensor(&rows.y, data.targets)), weight, parameters: named };
+        let (y, inputs) = (Var::constant(tensor(&rows.y, data.targets)), setup.network.each_input().clone());
+        let batch = Batch { x, y, weight, parameters: named, inputs };
         let middle = |[low, high]: [f32; 2]| Var::constant(Tensor::scalar(device, f32::midpoint(low, high)));
         let (loss, weight) = setup.loss_sums(&setup.settings.loss, &outputs, &batch, &middle)?;
         let mut figures = vec![loss, weight];

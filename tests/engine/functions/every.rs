@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::inputs::reader;
 use super::outputs::field;
 use super::{config, data};
 use crate::devices::devices;
@@ -52,6 +53,8 @@ fn every_op(p: &Parameters, x: &Var) -> Result<Var> {
         let inner = ops::repeat(2, state, |inner| Ok(&(inner * inner) * &weights))?;
         Ok(ops::tanh(&(&inner + &taken)))
     })?;
+    let halves = [0..2, 2..4].map(|columns| ops::slice(&settled, 1, columns));
+    let settled = ops::concat(&[&halves[1], &halves[0]], 1);
     let looped = &ops::sum(&ops::reshape(&ops::sum(&states, 0..1), [rows, 4]), 1..2) * &settled;
     // The sum over all rows of the table counts 0 times: rows must not depend on each other.
     let zero = &tables.detach() * &ops::constant(x, 0.0);
@@ -114,10 +117,13 @@ fn the_files_for_other_faces_are_up_to_date() -> Result<()> {
     let several = block_on(field().traced(&Device::cpu(1)))?;
     let parameters = [field().initialise(7)?, field().initialise(8)?].concat();
     let several = Model::new(several, Loss::mse(), parameters, None);
+    let spec = block_on(reader().traced(&Device::cpu(1)))?;
+    let reader = Model::new(spec, Loss::mse(), reader().initialise(7)?, None);
     let files = [
         ("function.csv", text.into_bytes(), &model),
         ("function.safetensors", model.save()?, &model),
         ("outputs.safetensors", several.save()?, &several),
+        ("inputs.safetensors", reader.save()?, &reader),
     ];
     for (name, bytes, model) in files {
         let path = folder.join(name);

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod every;
+mod inputs;
 mod inside;
 mod outputs;
 mod refused;
