@@ -7,7 +7,7 @@ mod trace;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-pub use trace::{Body, Detach, Traced, is_tracing, note, trace};
+pub use trace::{Body, Detach, Second, Traced, is_tracing, note, trace};
 
 use crate::device::Label;
 use crate::error::{Error, Result};
@@ -104,6 +104,17 @@ pub trait Op {
     fn composed(&self, inputs: &[&Var]) -> Option<Result<Var>> {
         let _ = inputs;
         None
+    }
+
+    /// A second result, which the launch of its value makes as well, once that is recorded. No gradient flows through it.
+    fn second(&self) -> Option<Tensor> {
+        None
+    }
+
+    /// Shape and type of the second result, from those of the inputs.
+    fn second_form(&self, inputs: &[Form]) -> Result<Form> {
+        let _ = inputs;
+        Err(Error::new(format!("the op \"{}\" has no second result", self.name())))
     }
 
     /// Whether gradients never flow through it.

@@ -28,8 +28,10 @@ use crate::autograd::Var;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::json::{self, Json, Record};
+use crate::ops::{self, OpRecord};
 use crate::program::Curve;
 use crate::record;
+use crate::scm;
 use crate::tensor::{DType, Form};
 use node::Context;
 
@@ -121,6 +123,17 @@ record! { GraphParameter { name, shape, init } }
 
 /// The function of a name or a formula that an op takes.
 pub type CurveOf = fn(&str) -> Result<Arc<Curve>>;
+
+/// Every op that a model file can hold.
+pub fn op_records() -> impl Iterator<Item = &'static OpRecord> {
+    ops::RECORDS.iter().chain(scm::RECORDS).copied()
+}
+
+/// The record of a name.
+pub fn op_record(name: &str) -> Result<&'static OpRecord> {
+    let found = op_records().find(|record| record.name == name);
+    found.ok_or_else(|| Error::new(format!("unknown op: got \"{name}\", expected one that this version knows")))
+}
 
 impl Graph {
     /// How many values come before the nodes.

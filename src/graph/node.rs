@@ -1,15 +1,16 @@
 //! The nodes of a graph, and of the functions inside them: their shapes, and their values.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::CurveOf;
 use super::size::resolved;
-use crate::autograd::{Op, Var, apply};
+use super::{CurveOf, op_record};
+use crate::autograd::{Op, Second, Var, apply};
 use crate::error::{Error, Result};
 use crate::json::{self, Json, Record};
-use crate::ops::{Inner, OpRecord, Reading, block, is_free};
+use crate::ops::{Inner, Reading, block, is_free};
 use crate::record;
-use crate::tensor::Form;
+use crate::tensor::{Form, Tensor};
 
 /// An op with its inputs.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,39 +102,51 @@ impl Node {
 
     /// The op for so many rows, with functions inside that use these values or forms from outside.
     fn op(&self, context: Context, is_tracked: bool, bodies: &[Rc<dyn Inner>]) -> Result<Rc<dyn Op>> {
-        let record = OpRecord::named(&self.op)?;
+        let record = op_record(&self.op)?;
         (record.read)(&resolved(&self.attributes, context.rows)?, &Reading { is_tracked, curve: context.curve, bodies })
     }
 
-    /// The form of its value, after values of these forms.
-    fn form(&self, forms: &[Form], context: Context) -> Result<Form> {
-        let record = OpRecord::named(&self.op)?;
+    /// The forms of its value and of its second result if it has one, after values of these forms.
+    fn form(&self, before: &Forms, context: Context) -> Result<(Form, Option<Form>)> {
+        let record = op_record(&self.op)?;
         let (own, bodies) = self.parts()?;
         let (least, most) = record.inputs;
         if !(least..=most).contains(&own.len()) {
             return Err(Error::new(format!("got {} inputs, expected {least} to {most}", own.len())));
         }
         let of = |values: &[usize]| {
-            let forms: Option<Vec<Form>> = values.iter().map(|&value| forms.get(value).cloned()).collect();
+            let forms: Option<Vec<Form>> = values.iter().map(|&value| before.all.get(value).cloned()).collect();
             forms.ok_or_else(|| Error::new("an input is not a value before it"))
         };
+        let own_forms = of(own)?;
+        if self.op == Second::NAME {
+            let second = before.seconds.get(&own[0]).cloned();
+            let second = second.ok_or_else(|| Error::new("its input is not the value of an op with two results"))?;
+            return Ok((second, None));
+        }
         let mut inside: Vec<Rc<dyn Inner>> = Vec::new();
         for (body, captured) in bodies {
             let captured = Captured::Forms(of(captured)?);
             inside.push(Rc::new(Inside { body: body.clone(), captured, context }));
         }
-        let form = self.op(context, false, &inside)?.form(&of(own)?)?;
+        let op = self.op(context, false, &inside)?;
+        let form = op.form(&own_forms)?;
         // Sizes that an op derives are checked as those that it is given.
         let Form { shape, .. } = Form::checked(form.sizes())?;
-        Ok(Form { shape, ..form })
+        Ok((Form { shape, ..form }, op.second_form(&own_forms).ok()))
     }
 
-    /// Its value, after those before it.
-    fn value(&self, values: &[Option<Var>], context: Context) -> Result<Var> {
-        let of = |values_of: &[usize]| -> Vec<Var> {
-            values_of.iter().map(|&value| values[value].clone().expect("still in use")).collect()
+    /// Its value and its second result if it has one, after those before it.
+    fn value(&self, before: &[Option<Value>], context: Context) -> Result<Value> {
+        let of = |values: &[usize]| -> Vec<Var> {
+            values.iter().map(|&value| before[value].as_ref().expect("still in use").first.clone()).collect()
         };
         let (own, bodies) = self.parts()?;
+        if self.op == Second::NAME {
+            let second = before[own[0]].as_ref().and_then(|value| value.second.clone());
+            let first = second.ok_or_else(|| Error::internal("an op has no second result"))?;
+            return Ok(Value { first: Var::constant(first), second: None });
+        }
         let own = of(own);
         let mut inside: Vec<Rc<dyn Inner>> = Vec::new();
         for (body, captured) in bodies {
@@ -142,22 +155,38 @@ impl Node {
         let op = self.op(context, own.iter().any(Var::is_tracked), &inside)?;
         let inputs: Vec<&Var> = own.iter().collect();
         let value = || op.composed(&inputs).unwrap_or_else(|| Ok(apply(op.clone(), &inputs)));
-        if self.block.is_empty() { value() } else { block(&self.block, &own[0], value) }
+        let first = if self.block.is_empty() { value() } else { block(&self.block, &own[0], value) };
+        Ok(Value { first: first?, second: op.second() })
     }
 }
 
+/// What a node makes.
+struct Value {
+    first: Var,
+    second: Option<Tensor>,
+}
+
+/// Forms of the values so far, and of the second results of those that have one.
+struct Forms {
+    all: Vec<Form>,
+    seconds: HashMap<usize, Form>,
+}
+
 /// Shape and type of every value, of which these come before the nodes.
-pub(super) fn forms(nodes: &[Node], mut forms: Vec<Form>, context: Context) -> Result<Vec<Form>> {
+pub(super) fn forms(nodes: &[Node], before: Vec<Form>, context: Context) -> Result<Vec<Form>> {
+    let mut forms = Forms { all: before, seconds: HashMap::new() };
     for (at, node) in nodes.iter().enumerate() {
         let place = || format!("node {at} ({})", node.op);
-        OpRecord::named(&node.op).map_err(|error| error.within(&format!("node {at}")))?;
+        op_record(&node.op).map_err(|error| error.within(&format!("node {at}")))?;
         if !node.block.is_empty() && !is_free(&node.block) {
             let block = &node.block;
             return Err(Error::new(format!("{}: got the block \"{block}\", whose name is taken", place())));
         }
-        forms.push(node.form(&forms, context).map_err(|error| error.within(&place()))?);
+        let (form, second) = node.form(&forms, context).map_err(|error| error.within(&place()))?;
+        forms.seconds.extend(second.map(|second| (forms.all.len(), second)));
+        forms.all.push(form);
     }
-    Ok(forms)
+    Ok(forms.all)
 }
 
 /// The values `outputs`, where `before` come before the nodes. Each value is let go of after its last use, so that its memory can be used again.
@@ -169,7 +198,7 @@ pub(super) fn values(nodes: &[Node], before: Vec<Var>, outputs: &[usize], contex
     for &output in outputs {
         last[output] = nodes.len();
     }
-    let mut values: Vec<Option<Var>> = before.into_iter().map(Some).collect();
+    let mut values: Vec<Option<Value>> = before.into_iter().map(|first| Some(Value { first, second: None })).collect();
     for (at, node) in nodes.iter().enumerate() {
         values.push(Some(node.value(&values, context)?));
         for &value in &node.inputs {
@@ -178,7 +207,7 @@ pub(super) fn values(nodes: &[Node], before: Vec<Var>, outputs: &[usize], contex
             }
         }
     }
-    Ok(outputs.iter().map(|&output| values[output].clone().expect("an output is kept")).collect())
+    Ok(outputs.iter().map(|&output| values[output].as_ref().expect("an output is kept").first.clone()).collect())
 }
 
 /// The block of a node, and the nodes of the functions inside it.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::autograd::{Detach, Op, Traced, Var};
+use crate::autograd::{Detach, Op, Second, Traced, Var};
 use crate::tensor::{DType, Tensor};
 
 /// What a function applies: that of the graph, or one inside an op.
@@ -24,6 +24,13 @@ pub(super) struct Made {
     pub(super) bodies: Vec<Scope>,
     /// The block that it is in, within that of the scope.
     pub(super) block: Rc<str>,
+}
+
+impl Made {
+    /// An op of one value, in no block.
+    fn of(op: Rc<dyn Op>, input: Source) -> Self {
+        Self { op, inputs: vec![input], bodies: Vec::new(), block: "".into() }
+    }
 }
 
 /// Where a value comes from.
@@ -70,7 +77,12 @@ impl Scope {
             }
             found.add(&output, Source::Node(nodes.len()));
             let block = part.strip_prefix(outer).unwrap_or(&part).trim_start_matches('.').into();
+            let (second, at) = (op.second(), nodes.len());
             nodes.push(Made { op, inputs, bodies, block });
+            if let Some(second) = second {
+                nodes.push(Made::of(Rc::new(Second), Source::Node(at)));
+                found.by_place.push((second, Source::Node(at + 1), false));
+            }
         }
         let outputs = outputs.iter().map(|output| found.source(output, &mut nodes)).collect();
         Self { arguments: arguments.len(), captured: 0, nodes, outputs }.pruned()
@@ -152,8 +164,7 @@ impl Found<'_> {
         match self.by_place.iter().rev().find(is_there) {
             Some((_, source, is_tracked)) if !is_tracked || tensor.dtype() != DType::F32 => return *source,
             Some((_, source, _)) => {
-                let (op, inputs): (Rc<dyn Op>, _) = (Rc::new(Detach), vec![*source]);
-                nodes.push(Made { op, inputs, bodies: Vec::new(), block: "".into() });
+                nodes.push(Made::of(Rc::new(Detach), *source));
                 return Source::Node(nodes.len() - 1);
             }
             None => {}

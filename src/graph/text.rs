@@ -3,17 +3,21 @@
 use std::sync::Arc;
 
 use super::size::ROWS;
-use super::{Graph, Input, Node, Size};
+use super::{Graph, Input, Node, Size, op_record};
 use crate::error::Result;
 use crate::json::Json;
-use crate::ops::OpRecord;
 use crate::program::Curve;
+
+/// More rows than the words of a mask have bits.
+const MANY: usize = 2048;
 
 impl Graph {
     /// The inputs, if they are not one of plain numbers. Then a line per node: the name of its value, its op, its shape, its block if it is in one; the nodes of a function inside it follow, indented, and what
     /// it returns. The output is the last line, unless another line says which values are outputs.
     pub fn lines(&self) -> Result<Vec<String>> {
-        let forms = [self.forms(ROWS[0], any_function)?, self.forms(ROWS[1], any_function)?];
+        // A third number of rows shows what is no multiple of them.
+        let [few, many, most] = [ROWS[0], ROWS[1], MANY].map(|rows| self.forms(rows, any_function));
+        let (few, many, most) = (few?, many?, most?);
         let names = self.names();
         let mut lines = Vec::new();
         if self.inputs != Input::plain(self.width()) {
@@ -21,10 +25,10 @@ impl Graph {
         }
         for (at, node) in self.nodes.iter().enumerate() {
             let value = self.before() + at;
-            let sizes = forms[0][value].sizes().iter().zip(forms[1][value].sizes());
-            let sizes = sizes.map(|(&few, &many)| match Size::through(ROWS, [few, many]) {
-                Some(size) => size.to_string(),
-                None => "?".into(),
+            let sizes = few[value].sizes().iter().zip(many[value].sizes()).zip(most[value].sizes());
+            let sizes = sizes.map(|((&few, &many), &most)| match Size::through(ROWS, [few, many]) {
+                Some(size) if size.at(MANY).is_ok_and(|size| size == most) => size.to_string(),
+                _ => "?".into(),
             });
             let shape: Vec<String> = sizes.collect();
             let block = if node.block.is_empty() { String::new() } else { format!("   {}", node.block) };
@@ -76,7 +80,7 @@ fn inside(node: &Node, name: &str, names: &[String], lines: &mut Vec<String>) ->
 
 fn said(node: &Node, names: &[String]) -> Result<String> {
     let inputs: Vec<&str> = node.parts()?.0.iter().map(|&value| names[value].as_str()).collect();
-    let record = OpRecord::named(&node.op)?;
+    let record = op_record(&node.op)?;
     if let Some(text) = record.text {
         return text(&node.attributes, &inputs);
     }

@@ -16,6 +16,7 @@ use super::pointwise::{IterationSpace, MAX_INPUTS, Pointwise};
 use crate::device::{Cost, Dispatch, Kernel, View, groups};
 use crate::params;
 use crate::program::Program;
+use crate::record;
 
 pub use cases::cases;
 
@@ -54,6 +55,8 @@ pub enum Planes {
     /// Two bits per element: ⊥, and ⊥ by a fault.
     Fault,
 }
+
+record! { enum Planes { Bare, Bottom, Fault } }
 
 /// Words from the start of a tensor's planes to its faults: enough for `count` bits, rounded up so that a view can begin there.
 pub fn plane_words(count: usize) -> usize {

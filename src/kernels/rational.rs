@@ -70,6 +70,8 @@ pub struct Rational {
     pub epsilon: f32,
 }
 
+record! { Rational { numerator, denominator, basis, is_safe, epsilon } }
+
 /// The highest degree.
 pub const MAX_DEGREE: usize = 16;
 

@@ -7,6 +7,7 @@ use crate::autograd::Var;
 use crate::error::{Error, Result};
 use crate::graph::{Input, split};
 use crate::ops;
+use crate::scm::Masked;
 
 /// The rows of one step, or those that evaluate an epoch, and the parameters.
 pub struct Batch {
@@ -139,12 +140,19 @@ impl Index<&str> for Inputs {
     }
 }
 
-/// What a function model returns: one `Var`, several, or an error.
+/// What a function model returns: one `Var`, several, masked numbers, or an error.
 pub struct Outputs(pub(super) Result<Vec<Var>>);
 
 impl From<Var> for Outputs {
     fn from(output: Var) -> Self {
         Self(Ok(vec![output]))
+    }
+}
+
+/// Infinity under ⊥, where predictions have no value ([`Masked::or_infinite`]).
+impl From<Masked> for Outputs {
+    fn from(output: Masked) -> Self {
+        output.or_infinite().into()
     }
 }
 

@@ -129,7 +129,8 @@ impl Network {
 
     /// A function of named parameters and of inputs [rows, inputs]. Each output is [rows, columns]; row r may depend on input row r only.
     ///
-    /// `forward` returns a `Var`, several of them (`Vec<Var>`, `[Var; N]`), or a `Result` of these. It is called whenever ops are recorded,
+    /// `forward` returns a `Var`, several of them (`Vec<Var>`, `[Var; N]`), masked numbers (`Masked`, which have no prediction under ⊥), or a `Result` of
+    /// these. It is called whenever ops are recorded,
     /// for any number of rows, to train and to predict; [`Parameters::is_training`] says which. Files hold the function that predicts. Its errors, and wrong names and shapes, are errors of `Trainer::new`.
     pub fn function<O: Into<Outputs>>(
         inputs: usize,

@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::graph::{self, Graph, GraphParameter, Input};
 use crate::ops;
+use crate::scm::infinite_where;
 use crate::tensor::Tensor;
 
 /// The model's outputs [rows, outputs], or the pairs [rows, 2 · outputs] of a projective head, for `x` [rows, inputs], with parameters in the
@@ -23,7 +24,7 @@ pub fn learn(spec: &Spec, parameters: &[Var], x: &Var, mode: &Pass) -> (Var, Vec
     let y = pass.layers(&kinds(&spec.layers), x.clone(), "layers");
     let y = match pass.rows().filter(|_| spec.head().is_none()) {
         // A model that cannot predict ⊥ must not predict a number instead: it is infinite there, as without masks.
-        Some(rows) => ops::fused(&[&y, &rows], |v| v[0] + v[1] / (1.0 - v[1])),
+        Some(rows) => infinite_where(&y, &rows),
         None => y,
     };
     (y, pass.seen)

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::record::{OpRecord, attribute, finite};
+use super::record::{OpRecord, attribute, check_constants, finite};
 use super::{broadcast_to, sum_to};
 use crate::autograd::{Backward, Op, Var, apply, is_tracing};
 use crate::error::{Error, Result};
@@ -13,17 +13,6 @@ use crate::tensor::{Form, Shape, Tensor};
 
 /// A program of scalar ops as an op.
 struct Map(Program);
-
-impl Map {
-    /// Errors if a constant is not a finite number of 32 bits, which neither a file nor a shader can hold.
-    fn check(&self) -> Result<()> {
-        let constants = self.0.code.iter().filter_map(|step| match step {
-            Instruction::Constant(value) => Some(*value as f32),
-            _ => None,
-        });
-        constants.filter(|value| !value.is_finite()).try_for_each(|value| finite("map", value).map(drop))
-    }
-}
 
 pub(super) static MAP: OpRecord = OpRecord {
     name: "map",
@@ -107,7 +96,7 @@ impl Op for Map {
             let (got, expected) = (inputs.len(), self.0.inputs);
             return Err(Error::new(format!("got {got} inputs, expected {expected} and a program of one result")));
         }
-        self.check()?;
+        check_constants("map", &self.0)?;
         inputs.iter().try_for_each(|input| input.require(None))?;
         let none = Shape::from([]);
         let shape = inputs.iter().try_fold(none, |shape, input| shape.try_joined(&input.shape))?;
@@ -115,7 +104,7 @@ impl Op for Map {
     }
 
     fn attributes(&self) -> Result<Json> {
-        self.check()?;
+        check_constants("map", &self.0)?;
         Ok(Json::fields([("program", self.0.to_json())]))
     }
 

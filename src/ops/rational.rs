@@ -1,19 +1,59 @@
 //! Rational functions with learnt coefficients, element by element: values and ⊥ bits.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
+use super::record::{OpRecord, attribute, no_bottom};
 use super::{abs, add, broadcast_to, constant, div, grad_with_seed, gt, le, mul, product, reshape, select, sub, sum};
 use crate::autograd::{Backward, Op, Var, apply};
-use crate::error::Result;
-use crate::kernels::rational::{self as kernel, Basis, Rational};
+use crate::error::{Error, Result};
+use crate::json::{Json, Record};
+use crate::kernels::rational::{self as kernel, Basis, MAX_DEGREE, Rational};
 use crate::kernels::rational_gradient;
-use crate::tensor::{DType, Shape, Tensor};
+use crate::tensor::{DType, Form, Shape, Tensor};
 
 /// Computes y and, in a separate tensor, the bits of ⊥.
 struct Apply {
     form: Rational,
-    channels: usize,
-    bottom: Tensor,
+    bottom: OnceCell<Tensor>,
+}
+
+pub(crate) static RATIONAL: OpRecord = OpRecord {
+    name: "rational",
+    inputs: (2, 2),
+    read: |attributes, _| {
+        let form: Rational = attribute(attributes, "form")?;
+        let most = form.numerator.max(form.denominator);
+        if most > MAX_DEGREE || !(form.epsilon.is_finite() && form.epsilon >= 0.0) {
+            return Err(Error::new(format!(
+                "got degree {most}, epsilon {}: expected at most {MAX_DEGREE} and at least 0",
+                form.epsilon
+            )));
+        }
+        Ok(Rc::new(Apply { form, bottom: OnceCell::new() }))
+    },
+    onnx: no_bottom,
+    text: None,
+};
+
+impl Apply {
+    /// The bits of ⊥ for so many elements.
+    fn words(elements: usize) -> usize {
+        elements.div_ceil(32)
+    }
+
+    /// Channels of coefficients of a shape. Errors if it does not fit x.
+    fn channels(&self, x: &Shape, w: &Shape) -> Result<usize> {
+        let channels = w.len() / self.form.coefficients();
+        let last = x.sizes().last().copied().unwrap_or(1);
+        if w.len() == self.form.coefficients() * channels && channels > 0 && (channels == 1 || channels == last) {
+            return Ok(channels);
+        }
+        let Rational { numerator, denominator, .. } = self.form;
+        Err(Error::new(format!(
+            "number of coefficients: got shape {w} with degrees {numerator} and {denominator} for {x}"
+        )))
+    }
 }
 
 /// Views of tensors, for a launch.
@@ -27,19 +67,40 @@ impl Op for Apply {
     }
 
     fn forward(&self, inputs: &[&Tensor]) -> Tensor {
-        let y = Tensor::empty(inputs[0].device(), inputs[0].shape(), DType::F32);
-        let launch =
-            kernel::dispatch(&self.form, self.channels, views([inputs[0], inputs[1]]), views([&y, &self.bottom]));
-        y.launch(launch);
+        let [x, w] = [inputs[0], inputs[1]];
+        let y = Tensor::empty(x.device(), x.shape(), DType::F32);
+        let words = Shape::from([Self::words(x.len())]);
+        let bottom = self.bottom.get_or_init(|| Tensor::empty(x.device(), words, DType::U32));
+        let channels = w.len() / self.form.coefficients();
+        y.launch(kernel::dispatch(&self.form, channels, views([x, w]), views([&y, bottom])));
         y
+    }
+
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        inputs.iter().try_for_each(|input| input.require(None))?;
+        self.channels(&inputs[0].shape, &inputs[1].shape)?;
+        Ok(inputs[0].clone())
+    }
+
+    fn second(&self) -> Option<Tensor> {
+        self.bottom.get().cloned()
+    }
+
+    fn second_form(&self, inputs: &[Form]) -> Result<Form> {
+        Ok(Form { shape: [Self::words(inputs[0].shape.len())].into(), dtype: DType::U32 })
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([("form", self.form.to_json())]))
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
         let (x, w) = (&step.inputs[0], &step.inputs[1]);
-        let shape = rational_gradient::partial_shape(&self.form, x.shape().len(), self.channels);
+        let (form, channels) = (self.form, w.shape().len() / self.form.coefficients());
+        let shape = rational_gradient::partial_shape(&form, x.shape().len(), channels);
         let partials = Tensor::empty(x.value().device(), shape, DType::F32);
-        let (form, channels) = (self.form, self.channels);
-        let slope = Slope { form, channels, bottom: self.bottom.clone(), partials: partials.clone() };
+        let bottom = self.second().ok_or_else(|| Error::internal("a rational function has no bits of ⊥"))?;
+        let slope = Slope { form, channels, bottom, partials: partials.clone() };
         let dx = apply(Rc::new(slope), &[x, w, step.gradient]);
         let sums = sum(&Var::constant(partials), 0..1);
         let dw = if channels == 1 { sum(&sums, 2..3) } else { sums };
@@ -171,18 +232,8 @@ fn polynomial(basis: Basis, x: &Var, first: &Var, coefficients: &[Var]) -> Var {
 /// A third gradient is an error.
 #[track_caller]
 pub fn rational(x: &Var, w: &Var, form: &Rational) -> (Var, Tensor) {
-    let channels = w.shape().len() / form.coefficients();
-    let last = x.shape().sizes().last().copied().unwrap_or(1);
-    assert!(
-        w.shape().len() == form.coefficients() * channels && (channels == 1 || channels == last),
-        "rational: number of coefficients: got shape {} with degrees {} and {} for {}",
-        w.shape(),
-        form.numerator,
-        form.denominator,
-        x.shape()
-    );
-    let words = Shape::from([x.shape().len().div_ceil(32)]);
-    let bottom = Tensor::empty(x.value().device(), words, DType::U32);
-    let y = apply(Rc::new(Apply { form: *form, channels, bottom: bottom.clone() }), &[x, w]);
-    (y, bottom)
+    let op = Rc::new(Apply { form: *form, bottom: OnceCell::new() });
+    op.channels(x.shape(), w.shape()).unwrap_or_else(|error| panic!("rational: {error}"));
+    let y = apply(op.clone(), &[x, w]);
+    (y, op.second().expect("the launch makes it"))
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::autograd::{Op, Var};
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
-use crate::program::Curve;
 use crate::program::onnx::Graph;
+use crate::program::{Curve, Instruction, Program};
 use crate::tensor::Form;
 
 /// An op that a model file can hold.
@@ -62,7 +62,7 @@ pub trait Inner {
 }
 
 /// An attribute of an op.
-pub(super) fn attribute<T: Record>(attributes: &Json, name: &str) -> Result<T> {
+pub(crate) fn attribute<T: Record>(attributes: &Json, name: &str) -> Result<T> {
     T::from_json(attributes.field(name)?).map_err(|error| error.within(name))
 }
 
@@ -72,6 +72,22 @@ pub(super) fn finite(op: &str, value: f32) -> Result<Json> {
         return Ok(value.to_json());
     }
     Err(Error::new(format!("the op \"{op}\" has the number {value}: a model file holds finite numbers only")))
+}
+
+/// Errors if a constant of a program is not a finite number of 32 bits, which neither a file nor a shader can hold.
+pub(crate) fn check_constants(op: &str, program: &Program) -> Result<()> {
+    let constants = program.code.iter().filter_map(|step| match step {
+        Instruction::Constant(value) => Some(*value as f32),
+        _ => None,
+    });
+    constants.filter(|value| !value.is_finite()).try_for_each(|value| finite(op, value).map(drop))
+}
+
+/// The error of an op that may make ⊥, which is no part of ONNX.
+pub(crate) fn no_bottom(_: &Json, _: &mut dyn Graph<Name = String>, _: &[String], _: &[Form]) -> Result<String> {
+    Err(Error::new(
+        "onnx: a function with masked arithmetic is not exported: expected a model with a projective head or masked layers, or a function of plain ops",
+    ))
 }
 
 /// The ONNX nodes of an op that passes its first input on: what it does concerns gradients only.

@@ -1,10 +1,9 @@
-//! The list of ops that a model file can hold.
+//! The list of this room's ops that a model file can hold.
 
 use super::record::OpRecord;
 use super::{cast, custom, index, layer, matmul, normalize, pointwise, reduce, repeat, shape, slice};
-use crate::error::{Error, Result};
 
-/// Every op that a model file can hold. To add one: its record, next to the op, and its name here.
+/// Every op here that a model file can hold. To add one: its record, next to the op, and its name here.
 pub static RECORDS: &[&OpRecord] = &[
     &pointwise::MAP,
     &pointwise::CONSTANT,
@@ -35,13 +34,3 @@ pub static RECORDS: &[&OpRecord] = &[
     &repeat::REPEAT,
     &repeat::SCAN,
 ];
-
-impl OpRecord {
-    /// The record of a name.
-    pub fn named(name: &str) -> Result<&'static Self> {
-        let found = RECORDS.iter().find(|record| record.name == name);
-        found
-            .copied()
-            .ok_or_else(|| Error::new(format!("unknown op: got \"{name}\", expected one that this version knows")))
-    }
-}

@@ -7,12 +7,13 @@ use super::pointwise::{both, only_where};
 use super::policy::Policy;
 use super::{Masked, fused};
 use crate::autograd::{Backward, Op, Var, apply};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::json::{Json, Record};
 use crate::kernels::masked::Planes;
 use crate::kernels::rational::Rational;
-use crate::ops;
+use crate::ops::{self, OpRecord, attribute};
 use crate::program::expr;
-use crate::tensor::Tensor;
+use crate::tensor::{Form, Tensor};
 
 /// P(x) / Q(x) with coefficients w: [p_0, …, q_0, …] by channels, 1 or as many as x's last axis; ⊥ where x is, where |Q| is not above the
 /// form's epsilon, and where value or slope is not a float.
@@ -88,23 +89,26 @@ pub fn softmax(x: &Masked, policy: Policy) -> (Var, Var) {
     let only = ops::eq(&Var::constant(places), &best);
     let made = ops::fused(&[&plain, &only, &is_bottom], |v| expr::select(v[2], v[1], v[0]));
     let rows = Masked::from(&is_bottom);
-    let with_policy = apply(Rc::new(WithGradientPolicy { policy, bottoms: rows.value }), &[&made]);
+    let with_policy = apply(Rc::new(WithGradientPolicy(policy)), &[&made, &rows.value]);
     (with_policy, is_bottom)
 }
 
 /// The same numbers, with a policy applied to their gradient. Which elements are ⊥ is fixed here, in the forward pass.
 #[must_use]
 pub fn with_gradient_policy(x: &Masked, policy: Policy) -> Masked {
-    let bottoms = x.bottoms();
-    Masked { value: apply(Rc::new(WithGradientPolicy { policy, bottoms }), &[x.value()]), ..x.clone() }
+    Masked { value: apply(Rc::new(WithGradientPolicy(policy)), &[x.value(), &x.bottoms()]), ..x.clone() }
 }
 
-/// The identity in the forward pass; applies its policy in the backward pass.
-struct WithGradientPolicy {
-    policy: Policy,
-    /// 1 where ⊥, broadcast over the values.
-    bottoms: Var,
-}
+/// The identity in the forward pass; applies its policy in the backward pass. Its second input is 1 where ⊥, broadcast over the values.
+struct WithGradientPolicy(Policy);
+
+pub(super) static WITH_GRADIENT_POLICY: OpRecord = OpRecord {
+    name: "with_gradient_policy",
+    inputs: (2, 2),
+    read: |attributes, _| Ok(Rc::new(WithGradientPolicy(attribute(attributes, "policy")?))),
+    onnx: |_, _, inputs, _| Ok(inputs[0].clone()),
+    text: None,
+};
 
 impl Op for WithGradientPolicy {
     fn name(&self) -> &'static str {
@@ -115,15 +119,31 @@ impl Op for WithGradientPolicy {
         inputs[0].clone()
     }
 
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        inputs.iter().try_for_each(|input| input.require(None))?;
+        if inputs[1].shape.try_joined(&inputs[0].shape)? != inputs[0].shape {
+            return Err(Error::new(format!(
+                "got marks {}, expected a shape that broadcasts to {}",
+                inputs[1].shape, inputs[0].shape
+            )));
+        }
+        Ok(inputs[0].clone())
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        Ok(Json::fields([("policy", self.0.to_json())]))
+    }
+
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
         let kept = |g: &dyn Fn(crate::program::Expr) -> crate::program::Expr| {
-            ops::fused(&[step.gradient, &self.bottoms], |v| expr::select(v[1], 0.0, g(v[0])))
+            ops::fused(&[step.gradient, &step.inputs[1]], |v| expr::select(v[1], 0.0, g(v[0])))
         };
-        Ok(vec![Some(match self.policy {
+        let gradient = match self.0 {
             Policy::Passthrough => step.gradient.clone(),
             Policy::Project => kept(&|g| g),
             Policy::Clamp { low, high } => kept(&|g| expr::clamp(g, low, high)),
             Policy::Reject => ops::fused(&[step.gradient], |v| 0.0 * v[0]),
-        })])
+        };
+        Ok(vec![Some(gradient), None])
     }
 }

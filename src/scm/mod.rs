@@ -4,10 +4,12 @@
 
 mod layers;
 mod linear;
+mod marks;
 mod operators;
 mod pointwise;
 pub mod policy;
 mod projective;
+mod records;
 mod reduce;
 pub mod strict;
 mod total;
@@ -18,6 +20,7 @@ pub use pointwise::named::*;
 pub use pointwise::{div, inv, log};
 use pointwise::{only_where, overflow_where};
 pub use projective::{Pair, PairNormalization};
+pub use records::RECORDS;
 pub use reduce::{BottomRule, mean, prod, sum};
 pub use total::fused;
 
@@ -135,19 +138,20 @@ impl Masked {
         Self { value: self.value.detach(), ..self.clone() }
     }
 
-    /// 1 where ⊥, else 0, in the values' shape; no gradient.
-    pub fn bottoms(&self) -> Var {
-        self.canonicalized().plane(0)
+    /// The values, and infinity under ⊥: what a model without a projective head returns where there is no number. Predictions have no value there.
+    pub fn or_infinite(&self) -> Var {
+        infinite_where(&self.value, &self.bottoms())
     }
 
-    /// Bits of the planes, starting at word `from`, as 0 and 1 in the values' shape; `self` must be canonicalized.
-    fn plane(&self, from: usize) -> Var {
+    /// 1 where ⊥, else 0, in the values' shape; no gradient.
+    pub fn bottoms(&self) -> Var {
+        self.canonicalized().plane(false)
+    }
+
+    /// The bits of ⊥, or of faults, as 0 and 1 in the values' shape; `self` must be canonicalized.
+    fn plane(&self, are_faults: bool) -> Var {
         let (_, bits) = self.planes.as_ref().expect("canonicalized numbers have planes");
-        let out = Tensor::empty(bits.device(), self.shape(), DType::F32);
-        let View { buffer, offset, .. } = bits.view().clone();
-        let words = View { buffer, offset: offset + from, words: out.len().div_ceil(32) };
-        out.launch(cast::dispatch(Conversion::BitToFloat, out.len() as u32, words, out.view().clone()));
-        Var::constant(out)
+        marks::marks(bits, are_faults, self.shape())
     }
 
     /// The marks summed along a run of neighbouring axes, which are kept with size 1: word by word if each sum is over whole words of bits.
@@ -155,7 +159,8 @@ impl Masked {
         let sizes = self.shape().sizes();
         let [outer, extent, inner] =
             [0..axes.start, axes.clone(), axes.end..sizes.len()].map(|part| sizes[part].iter().product::<usize>());
-        if inner != 1 || extent == 0 || outer != 1 && !extent.is_multiple_of(32) {
+        // In a list of ops, words of bits are not a size that depends on the number of rows in a simple way.
+        if autograd::is_tracing() || inner != 1 || extent == 0 || outer != 1 && !extent.is_multiple_of(32) {
             return self.marks().through(|marks| ops::sum(marks, axes.clone()));
         }
         let canonicalized = self.canonicalized();
@@ -183,8 +188,8 @@ impl Masked {
     fn marks(&self) -> Marks {
         let canonicalized = self.canonicalized();
         let has_faults = matches!(canonicalized.planes, Some((Planes::Fault, _)));
-        let faults = has_faults.then(|| canonicalized.plane(plane_words(self.shape().len())));
-        Marks { bottoms: canonicalized.plane(0), faults }
+        let faults = has_faults.then(|| canonicalized.plane(true));
+        Marks { bottoms: canonicalized.plane(false), faults }
     }
 
     /// The share of elements that are not ⊥, a scalar on the device; 1 for no elements. No gradient.
@@ -217,6 +222,11 @@ fn upload(device: &Device, shape: Shape, values: &[f32]) -> Result<Tensor> {
         return Err(Error::new(format!("masked: got {} values, expected {} for {shape}", values.len(), shape.len())));
     }
     Tensor::from_f32(device, shape, values)
+}
+
+/// `x`, and infinity where `marks`, broadcast, are 1.
+pub(crate) fn infinite_where(x: &Var, marks: &Var) -> Var {
+    ops::fused(&[x, marks], |v| v[0] + v[1] / (1.0 - v[1]))
 }
 
 /// For each number 1 if it is ⊥ and, if traced, 1 if it is a fault; after a sum, the number of these.

@@ -1,25 +1,58 @@
 //! The op of this module: a program of scalar ops in masked form. Its gradient is the program's vector-Jacobian product in masked form, of which
 //! only the values are kept: a gradient that is not defined or not representable is 0.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::Masked;
 use crate::autograd::{Backward, Op, Var, apply};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::json::{Json, Record};
 use crate::kernels::masked::{Operand, Planes, dispatch, planes_words};
 use crate::kernels::pointwise::{IterationSpace, MAX_INPUTS};
-use crate::ops;
+use crate::ops::{self, OpRecord, attribute, check_constants, no_bottom};
 use crate::program::{Expr, Program};
-use crate::tensor::{DType, Shape, Tensor};
+use crate::tensor::{DType, Form, Shape, Tensor};
 
-/// Planes of a tensor: a tensor of words.
-type Marked = (Planes, Tensor);
-
+/// A program in masked form. Its inputs are those of the program, then the planes of those that have any.
 struct Total {
     program: Program,
-    planes: Vec<Option<Marked>>,
-    /// Destination of the result's planes.
-    made: Marked,
+    /// The planes of each input of the program.
+    planes: Vec<Planes>,
+    /// Whether faults are distinguished.
+    is_traced: bool,
+    /// The planes of the value, the second result.
+    made: OnceCell<Tensor>,
+}
+
+pub(super) static MASKED: OpRecord = OpRecord {
+    name: "masked",
+    inputs: (1, MAX_INPUTS),
+    read: |attributes, _| {
+        let planes: Vec<Planes> = attribute(attributes, "planes")?;
+        let (program, is_traced) = (attribute(attributes, "program")?, attribute(attributes, "traced")?);
+        Ok(Rc::new(Total { program, planes, is_traced, made: OnceCell::new() }))
+    },
+    onnx: no_bottom,
+    text: Some(|attributes, inputs| {
+        Ok(format!("total({})", attribute::<Program>(attributes, "program")?.text(inputs)))
+    }),
+};
+
+impl Total {
+    /// The planes of the value.
+    fn kind(&self) -> Planes {
+        if self.is_traced { Planes::Fault } else { Planes::Bottom }
+    }
+
+    /// For each input of the program where its planes are among those of the op.
+    fn places(&self) -> impl Iterator<Item = Option<usize>> {
+        self.planes.iter().scan(self.planes.len(), |next, planes| {
+            let own = (*planes != Planes::Bare).then_some(*next);
+            *next += usize::from(own.is_some());
+            Some(own)
+        })
+    }
 }
 
 impl Op for Total {
@@ -29,42 +62,92 @@ impl Op for Total {
 
     #[track_caller]
     fn forward(&self, inputs: &[&Tensor]) -> Tensor {
-        let shape = joined(inputs.iter().map(|input| input.shape()));
-        let out = Tensor::empty(inputs[0].device(), &shape, DType::F32);
+        let values = &inputs[..self.planes.len()];
+        let shape = joined(values.iter().map(|input| input.shape()));
+        let device = inputs[0].device();
+        let out = Tensor::empty(device, &shape, DType::F32);
         let mut space = IterationSpace { dims: shape.dims(), strides: [[0; 4]; MAX_INPUTS] };
-        for (strides, input) in space.strides.iter_mut().zip(inputs) {
+        for (strides, input) in space.strides.iter_mut().zip(values) {
             assert_eq!(input.dtype(), DType::F32, "masked: got {:?}, expected f32", input.dtype());
             *strides = input.shape().broadcast_strides(&shape);
         }
-        let operand = |(input, planes): (&&Tensor, &Option<Marked>)| Operand {
+        let operand = |((input, planes), place): ((&&Tensor, &Planes), Option<usize>)| Operand {
             values: input.view().clone(),
-            planes: planes.as_ref().map(|(kind, words)| (*kind, words.view().clone())),
+            planes: place.map(|at| (*planes, inputs[at].view().clone())),
         };
-        let operands: Vec<Operand> = inputs.iter().zip(&self.planes).map(operand).collect();
-        let (kind, words) = &self.made;
-        let is_traced = *kind == Planes::Fault;
-        let (values, bits) = (out.view().clone(), words.view().clone());
-        out.launch(dispatch(self.program.clone(), space, &operands, values, bits, is_traced));
+        let operands: Vec<Operand> = values.iter().zip(&self.planes).zip(self.places()).map(operand).collect();
+        let words = planes_words(self.kind(), shape.len());
+        let bits = self.made.get_or_init(|| Tensor::empty(device, [words], DType::U32)).view().clone();
+        out.launch(dispatch(self.program.clone(), space, &operands, out.view().clone(), bits, self.is_traced));
         out
     }
 
+    fn form(&self, inputs: &[Form]) -> Result<Form> {
+        let (program, count) = (&self.program, self.planes.len());
+        let all = self.places().flatten().last().map_or(count, |last| last + 1);
+        if program.inputs != count || program.results.len() != 1 || inputs.len() != all || all + 1 > MAX_INPUTS {
+            let got = inputs.len();
+            return Err(Error::new(format!(
+                "got {got} inputs, expected {all}, fewer than {MAX_INPUTS}, and one result"
+            )));
+        }
+        check_constants("masked", program)?;
+        let (values, planes) = inputs.split_at(count);
+        values.iter().try_for_each(|input| input.require(None))?;
+        for ((value, kind), place) in values.iter().zip(&self.planes).zip(self.places()) {
+            let Some(place) = place else { continue };
+            let expected = planes_words(*kind, value.shape.len());
+            let got = &planes[place - count];
+            if got.dtype != DType::U32 || got.sizes() != [expected] {
+                return Err(Error::new(format!(
+                    "got a mask of {}, expected [{expected}] words for {}",
+                    got.shape, value.shape
+                )));
+            }
+        }
+        let none = Shape::from([]);
+        let shape = values.iter().try_fold(none, |shape, input| shape.try_joined(&input.shape))?;
+        Form::checked(shape.sizes())
+    }
+
+    fn second(&self) -> Option<Tensor> {
+        self.made.get().cloned()
+    }
+
+    fn second_form(&self, inputs: &[Form]) -> Result<Form> {
+        let words = planes_words(self.kind(), self.form(inputs)?.shape.len());
+        Ok(Form { shape: [words].into(), dtype: DType::U32 })
+    }
+
+    fn attributes(&self) -> Result<Json> {
+        check_constants("masked", &self.program)?;
+        Ok(Json::fields([
+            ("program", self.program.to_json()),
+            ("planes", self.planes.to_json()),
+            ("traced", self.is_traced.to_json()),
+        ]))
+    }
+
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
-        Ok((0..step.inputs.len()).map(|at| step.wants(at).then(|| self.gradient(step, at))).collect())
+        let count = self.planes.len();
+        let one = |at: usize| if at < count && step.wants(at) { self.gradient(step, at).map(Some) } else { Ok(None) };
+        (0..step.inputs.len()).map(one).collect()
     }
 }
 
 impl Total {
     /// The gradient for input `at`. The result's mask includes those of all inputs, so only it is read, besides the upstream gradient.
-    fn gradient(&self, step: &Backward<'_>, at: usize) -> Var {
+    fn gradient(&self, step: &Backward<'_>, at: usize) -> Result<Var> {
         let shape = step.inputs[at].shape();
         let Some(program) = self.program.vjp(at) else {
-            return ops::broadcast_to(&ops::constant(step.output, 0.0), shape);
+            return Ok(ops::broadcast_to(&ops::constant(step.output, 0.0), shape));
         };
         let (program, used) = program.compacted();
-        let upstream = step.inputs.len();
+        let upstream = self.planes.len();
+        let made = self.second().ok_or_else(|| Error::internal("masked numbers have no planes"))?;
         let place = |&input: &usize| {
             if input == upstream {
-                Masked { value: step.gradient.clone(), planes: Some(self.made.clone()), is_traced: false }
+                Masked { value: step.gradient.clone(), planes: Some((self.kind(), made.clone())), is_traced: false }
             } else {
                 Masked::from(&step.inputs[input])
             }
@@ -72,11 +155,11 @@ impl Total {
         let inputs: Vec<Masked> = used.iter().map(place).collect();
         let wide = run(program, &inputs.iter().collect::<Vec<_>>()).value;
         if wide.shape() == shape {
-            return wide;
+            return Ok(wide);
         }
         // The gradient of a broadcast is a sum, which may overflow.
         let sum = ops::sum_to(&ops::broadcast_to(&wide, step.output.shape()), shape);
-        fused(&[&Masked::from(&sum)], |v| v[0]).value
+        Ok(fused(&[&Masked::from(&sum)], |v| v[0]).value)
     }
 }
 
@@ -88,14 +171,14 @@ fn joined<'a>(shapes: impl Iterator<Item = &'a Shape>) -> Shape {
 #[track_caller]
 fn run(program: Program, inputs: &[&Masked]) -> Masked {
     let is_traced = inputs.iter().any(|input| input.is_traced);
-    let kind = if is_traced { Planes::Fault } else { Planes::Bottom };
-    let count = joined(inputs.iter().map(|input| input.shape())).len();
-    let words = Tensor::empty(inputs[0].value.value().device(), [planes_words(kind, count)], DType::U32);
-    let made = (kind, words);
-    let planes = inputs.iter().map(|input| input.planes.clone()).collect();
-    let op = Total { program, planes, made: made.clone() };
-    let values: Vec<&Var> = inputs.iter().map(|input| &input.value).collect();
-    Masked { value: apply(Rc::new(op), &values), planes: Some(made), is_traced }
+    let planes = inputs.iter().map(|input| input.planes.as_ref().map_or(Planes::Bare, |(kind, _)| *kind)).collect();
+    let op = Rc::new(Total { program, planes, is_traced, made: OnceCell::new() });
+    let bits: Vec<Var> =
+        inputs.iter().filter_map(|input| Some(Var::constant(input.planes.as_ref()?.1.clone()))).collect();
+    let values: Vec<&Var> = inputs.iter().map(|input| &input.value).chain(&bits).collect();
+    let value = apply(op.clone(), &values);
+    let made = op.second().expect("the launch makes it");
+    Masked { value, planes: Some((op.kind(), made)), is_traced }
 }
 
 /// An expression over masked numbers as one launch, inputs broadcast: `fused(&[x, y], |v| v[0] / v[1] + 1.0)`. Computes values and mask

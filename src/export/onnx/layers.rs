@@ -10,7 +10,6 @@ use crate::graph::{self, Input};
 use crate::loss::pairs;
 use crate::model::Model;
 use crate::nn::{self, Layer, Layout, MaskedNorm, RationalLayer, Residual};
-use crate::ops::OpRecord;
 use crate::tensor::Form;
 
 /// The outputs of the graph: the last layer's output, or the six fields of strict decoding.
@@ -120,7 +119,7 @@ impl Pass<'_> {
         for node in &function.nodes {
             let names: Vec<Name> = node.inputs.iter().map(|&value| values[value].clone()).collect();
             let forms: Vec<Form> = node.inputs.iter().map(|&value| forms[value].clone()).collect();
-            let value = (OpRecord::named(&node.op)?.onnx)(&node.attributes, self.graph, &names, &forms)?;
+            let value = (graph::op_record(&node.op)?.onnx)(&node.attributes, self.graph, &names, &forms)?;
             values.push(value);
         }
         Ok(function.outputs.iter().map(|one| values[one.output].clone()).collect())

@@ -4,6 +4,7 @@ mod blocks;
 mod every;
 mod inputs;
 mod inside;
+mod masked;
 mod outputs;
 mod refused;
 
