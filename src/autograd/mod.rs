@@ -172,6 +172,13 @@ impl Var {
         self.node.is_some()
     }
 
+    /// The same value, of which gradients can be asked for: itself if it is tracked, or a value whose gradient can be computed. A function of a model that
+    /// takes derivatives by its inputs tracks them first, as predictions come without.
+    #[must_use]
+    pub fn tracked(&self) -> Self {
+        if self.is_tracked() { self.clone() } else { Self::leaf(self.value.clone()) }
+    }
+
     /// Its shape.
     pub fn shape(&self) -> &Shape {
         self.value.shape()

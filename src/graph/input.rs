@@ -65,7 +65,7 @@ impl Input {
 
     /// How many columns of a row it takes.
     pub fn width(&self) -> usize {
-        self.shape.iter().product()
+        self.shape.iter().copied().fold(1, usize::saturating_mul)
     }
 
     /// Its form for so many rows.
@@ -99,11 +99,14 @@ impl fmt::Display for Input {
 
 /// Columns of all inputs together.
 pub(super) fn width(inputs: &[Input]) -> usize {
-    inputs.iter().map(Input::width).sum()
+    inputs.iter().map(Input::width).fold(0, usize::saturating_add)
 }
 
 /// Errors if inputs make no sense.
 pub(crate) fn check(inputs: &[Input]) -> Result<()> {
+    if width(inputs) == 0 {
+        return Err(Error::new("a model needs inputs: got 0, expected at least 1 per row"));
+    }
     let mut all: usize = 0;
     for (at, input) in inputs.iter().enumerate() {
         let wrong = |what: &str| Err(Error::new(format!("input \"{}\": {what}", input.name)));
@@ -121,11 +124,7 @@ pub(crate) fn check(inputs: &[Input]) -> Result<()> {
             _ => all = all.saturating_add(input.width()),
         }
     }
-    match Form::checked(&[1, all]) {
-        Ok(_) if all > 0 => Ok(()),
-        Ok(_) => Err(Error::new("got no inputs, expected at least one")),
-        Err(error) => Err(error.within("inputs")),
-    }
+    Form::checked(&[1, all]).map(drop).map_err(|error| error.within("inputs"))
 }
 
 /// Errors if rows [rows, width] hold something else than whole numbers where an input takes only these.

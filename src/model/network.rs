@@ -131,7 +131,8 @@ impl Network {
     ///
     /// `forward` returns a `Var`, several of them (`Vec<Var>`, `[Var; N]`), masked numbers (`Masked`, which have no prediction under ⊥), or a `Result` of
     /// these. It is called whenever ops are recorded,
-    /// for any number of rows, to train and to predict; [`Parameters::is_training`] says which. Files hold the function that predicts. Its errors, and wrong names and shapes, are errors of `Trainer::new`.
+    /// for any number of rows, to train and to predict; [`Parameters::is_training`] says which. One that takes derivatives by its inputs begins with
+    /// `let x = &x.tracked();`. Files hold the function that predicts. Its errors, and wrong names and shapes, are errors of `Trainer::new`.
     pub fn function<O: Into<Outputs>>(
         inputs: usize,
         parameters: impl IntoIterator<Item = (impl Into<String>, Initial)>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::pointwise::run;
 use super::record::{OpRecord, attribute};
 use super::{add, broadcast_to, mul, product, reshape, sum_to};
-use crate::autograd::{Backward, Op, Var, apply};
+use crate::autograd::{Backward, Op, Var, apply, is_tracing};
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
 use crate::kernels::matmul;
@@ -110,6 +110,11 @@ impl Op for Layer {
         let Some((curve, slopes)) = self.curve.as_ref().zip(self.slopes.get()) else {
             return Ok(gradients(step, step.gradient));
         };
+        if is_tracing() {
+            // A list of ops holds the slopes as ops of their own.
+            let slope = run(curve.sloped.only(1), &[&sums(step)]);
+            return Ok(gradients(step, &mul(step.gradient, &slope)));
+        }
         let slope = Slope { curve: curve.clone(), made: slopes.clone() };
         let slope = apply(Rc::new(slope), &step.inputs.iter().collect::<Vec<_>>());
         Ok(gradients(step, &mul(step.gradient, &slope)))
@@ -135,14 +140,18 @@ impl Op for Slope {
         let Some(second) = self.curve.sloped.only(1).vjp(0) else {
             return Ok(vec![None; step.inputs.len()]);
         };
-        let (x, weight) = (&step.inputs[0], &step.inputs[1]);
-        let z = product(x, weight, false, true);
-        let z = step.inputs.get(2).map_or(z.clone(), |bias| add(&z, bias));
+        let z = sums(step);
         let (program, used) = second.compacted();
         let all = [&z, step.gradient];
         let inputs: Vec<&Var> = used.iter().map(|&at| all[at]).collect();
         Ok(gradients(step, &run(program, &inputs)))
     }
+}
+
+/// x Wᵀ + b of a layer.
+fn sums(step: &Backward<'_>) -> Var {
+    let z = product(&step.inputs[0], &step.inputs[1], false, true);
+    step.inputs.get(2).map_or(z.clone(), |bias| add(&z, bias))
 }
 
 /// The gradients of a layer's inputs from that of z = x Wᵀ + b: dx = dz W, dW = dzᵀ x, db = Σ dz.
@@ -151,7 +160,7 @@ fn gradients(step: &Backward<'_>, dz: &Var) -> Vec<Option<Var>> {
     let dx = step.wants(0).then(|| product(dz, weight, false, false));
     let has_bias = step.inputs.len() > 2;
     let [dw, db] = match (step.wants(1), has_bias && step.wants(2)) {
-        (true, true) => weight_and_bias(dz, x).map(Some),
+        (true, true) if !is_tracing() => weight_and_bias(dz, x).map(Some),
         (wants_weight, wants_bias) => [
             wants_weight.then(|| product(dz, x, true, false)),
             wants_bias.then(|| reshape(&sum_to(dz, &[weight.shape().sizes()[0]].into()), [weight.shape().sizes()[0]])),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::record::{OpRecord, attribute, finite};
 use super::{broadcast_to, exp, fused, grad_with_seed, mean, mul, sub, sum};
-use crate::autograd::{Backward, Op, Var, apply};
+use crate::autograd::{Backward, Op, Var, apply, is_tracing};
 use crate::error::{Error, Result};
 use crate::json::Json;
 use crate::kernels::{layer_norm as norm_kernel, layer_norm_gradient as gradient_kernel, softmax as kernel};
@@ -170,6 +170,10 @@ impl Op for LayerNorm {
     }
 
     fn backward(&self, step: &Backward<'_>) -> Result<Vec<Option<Var>>> {
+        if is_tracing() {
+            // A list of ops holds plain ones.
+            return Ok(vec![Some(norm_gradient(&step.inputs[0], step.gradient, self.epsilon))]);
+        }
         let scale = self.scale.get().expect("the value was computed").clone();
         let gradient = LayerNormGradient { epsilon: self.epsilon, scale, y: step.output.value().clone() };
         Ok(vec![Some(apply(Rc::new(gradient), &[&step.inputs[0], step.gradient]))])
@@ -201,16 +205,19 @@ impl Op for LayerNormGradient {
         // As values of their own: dy usually depends on x, and that path belongs to the caller.
         let own = |value: &Var| fused(&[value], |v| v[0] * 1.0);
         let [x, dy] = [&step.inputs[0], &step.inputs[1]].map(own);
-        let centred = sub(&x, &mean(&x, last(&x)));
-        let variance = mean(&mul(&centred, &centred), last(&x));
-        let wide = |v: &Var| broadcast_to(v, x.shape());
-        let epsilon = self.epsilon;
-        let scale = fused(&[&wide(&variance)], |v| crate::program::expr::rsqrt(v[0] + epsilon));
-        let y = mul(&centred, &scale);
-        let (first, second) = (mean(&dy, last(&x)), mean(&mul(&y, &dy), last(&x)));
-        let dx = fused(&[&scale, &dy, &wide(&first), &y, &wide(&second)], |v| v[0] * (v[1] - v[2] - v[3] * v[4]));
-        grad_with_seed(&dx, step.gradient, &[&x, &dy])
+        grad_with_seed(&norm_gradient(&x, &dy, self.epsilon), step.gradient, &[&x, &dy])
     }
+}
+
+/// The gradient of a layer norm from x and dy, by ops.
+fn norm_gradient(x: &Var, dy: &Var, epsilon: f32) -> Var {
+    let centred = sub(x, &mean(x, last(x)));
+    let variance = mean(&mul(&centred, &centred), last(x));
+    let wide = |v: &Var| broadcast_to(v, x.shape());
+    let scale = fused(&[&wide(&variance)], |v| crate::program::expr::rsqrt(v[0] + epsilon));
+    let y = mul(&centred, &scale);
+    let (first, second) = (mean(dy, last(x)), mean(&mul(&y, dy), last(x)));
+    fused(&[&scale, dy, &wide(&first), &y, &wide(&second)], |v| v[0] * (v[1] - v[2] - v[3] * v[4]))
 }
 
 /// (x - mean) / √(variance + `epsilon`) along the last axis; population variance.

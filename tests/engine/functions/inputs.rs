@@ -147,14 +147,14 @@ fn inputs_that_make_no_sense_are_errors() -> Result<()> {
         Trainer::new(&device, network, config(), data(50)).err().expect("an error").to_string()
     };
     for (inputs, wanted) in [
-        (vec![], "network: got no inputs, expected at least one"),
+        (vec![], "network: a model needs inputs: got 0, expected at least 1 per row"),
         (vec![Input::numbers("", [1])], "network: input \"\": expected a name that no other input has"),
         (
             vec![Input::numbers("a", [1]), Input::bytes("a", [2])],
             "network: input \"a\": expected a name that no other input has",
         ),
         (
-            vec![Input::numbers("a", [2, 0])],
+            vec![Input::numbers("b", [1]), Input::numbers("a", [2, 0])],
             "network: input \"a\": got shape [2, 0], expected at least one value per row",
         ),
         (

@@ -9,7 +9,7 @@ use meromorph::autograd::{Op, Var, apply};
 use meromorph::graph::Graph;
 use meromorph::internal::json::{Json, Record};
 use meromorph::model::{Initial, Model, Network};
-use meromorph::nn::Spec;
+use meromorph::nn::{Activation, Spec};
 use meromorph::optim::Optimizer;
 use meromorph::tensor::Tensor;
 use meromorph::train::{Checkpoint, Flow, Trainer, TrainerConfig};
@@ -232,6 +232,37 @@ fn gradients_of_any_order_flow_through_loops() -> Result<()> {
         assert_eq!(block_on(states.value().to_f32())?, [2.0, -6.0, 10.0, -42.0]);
         let by_elements = ops::grad(&states, &[&elements])?[0].clone().expect("a gradient");
         assert_eq!(block_on(by_elements.value().to_f32())?, [6.0, -16.0, 2.0, -6.0]);
+    }
+    Ok(())
+}
+
+#[test]
+fn derivatives_are_part_of_a_function() -> Result<()> {
+    // A potential of layers and a norm; the output is minus its slope by the first input.
+    let force = || {
+        let parameters = [("w", [8, 3]), ("v", [8, 8]), ("u", [8, 1])];
+        Network::function(3, parameters.map(|(name, shape)| (name, Initial::normal(shape, 0.5))), |p, x| {
+            let x = &x.tracked();
+            let h = ops::layer(x, &p["w"], None, Some(Activation::tanh().curve()));
+            let h = ops::layer(&ops::layer_norm(&h, 1e-2), &p["v"], None, Some(Activation::silu().curve()));
+            let potential = ops::matmul(&ops::softmax(&h), &p["u"]);
+            let slope = ops::grad(&potential, &[x])?[0].clone().expect("a gradient");
+            Ok::<_, meromorph::Error>(ops::neg(&ops::slice(&slope, 1, 0..1)))
+        })
+    };
+    let x = noise(3 * 500, 9);
+    for device in devices(&[1]) {
+        let mut program = trainer(&device, force())?;
+        let mut file = trainer(&device, block_on(force().traced(&device))?)?;
+        assert_eq!(block_on(program.parameters())?, block_on(file.parameters())?);
+        for steps in [0, 5] {
+            program.advance(steps)?;
+            file.advance(steps)?;
+            let (wanted, got) = (block_on(program.predict(&x))?, block_on(file.predict(&x))?);
+            let largest = wanted.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
+            let apart = wanted.iter().zip(&got).fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
+            assert!(largest > 1e-2 && apart <= 2e-5 * largest, "{}: {apart} {largest}", device.info().device);
+        }
     }
     Ok(())
 }
