@@ -23,7 +23,7 @@ use pollster::block_on;
 
 /// Two outputs: x0 / x1 + ln x2, 0 under ⊥, and whether it is ⊥.
 fn quotient() -> Network {
-    Network::function(3, [("w", Initial::values([1, 1], &[1.0]))], |p, x| {
+    Network::function(3, [("w", Initial::values([1, 1], [1.0]))], |p, x| {
         let [a, b, c] = [0, 1, 2].map(|at| Masked::from(&ops::slice(x, 1, at..at + 1)));
         let y = scm::fused(&[&a, &b, &c, &Masked::from(&p["w"])], |v| v[3] * v[0] / v[1] + ln(v[2]));
         vec![y.value().clone(), y.bottoms()]
@@ -49,7 +49,7 @@ fn every_op(p: &Parameters, x: &Var) -> Var {
 fn every() -> Network {
     let parameters = [
         ("w", Initial::normal([3, 2], 0.5)),
-        ("poles", Initial::values([4, 1], &[1.0, 0.5, 1.0, -2.0])),
+        ("poles", Initial::values([4, 1], [1.0, 0.5, 1.0, -2.0])),
         ("out", Initial::normal([11, 1], 0.3)),
     ];
     Network::function(3, parameters, every_op)
@@ -79,7 +79,7 @@ fn what_is_bottom_is_the_same_from_a_file() -> Result<()> {
 
 #[test]
 fn masked_numbers_have_no_prediction_under_bottom() -> Result<()> {
-    let network = Network::function(2, [("w", Initial::values([1, 1], &[2.0]))], |p, x| {
+    let network = Network::function(2, [("w", Initial::values([1, 1], [2.0]))], |p, x| {
         let [a, b] = [0, 1].map(|at| Masked::from(&ops::slice(x, 1, at..at + 1)));
         scm::mul(&scm::div(&a, &b), &Masked::from(&p["w"]))
     });
