@@ -227,7 +227,12 @@ impl Graph {
         if self.nodes.iter().all(|node| node.bodies.is_empty()) {
             return Ok(self.clone());
         }
-        let function = |parameters: &[Var], inputs: &[Var]| self.record_each(parameters, inputs.to_vec(), curve);
-        trace(&Device::cpu(1), self.inputs.clone(), self.parameters.clone(), &function)?.graph_at_once()
+        let context = |inputs: &[Var]| Context { rows: inputs[0].shape().sizes()[0], curve };
+        let outputs: Vec<usize> = self.outputs.iter().map(|one| one.output).collect();
+        let function = |others: &[Var], inputs: &[Var]| {
+            node::values(&self.nodes, [inputs, others].concat(), &outputs, context(inputs))
+        };
+        let (inputs, parameters, constants) = (self.inputs.clone(), self.parameters.clone(), self.constants.clone());
+        trace::with_constants(&Device::dry(), inputs, parameters, constants, &function)?.graph_at_once()
     }
 }

@@ -12,7 +12,7 @@ use crate::autograd::{self, Traced, Var};
 use crate::device::{Device, Passes};
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
-use crate::tensor::{Form, Shape, Tensor};
+use crate::tensor::{Form, Tensor};
 
 /// A function of parameters and inputs.
 pub type Function<'a> = dyn Fn(&[Var], &[Var]) -> Result<Vec<Var>> + 'a;
@@ -21,6 +21,8 @@ pub type Function<'a> = dyn Fn(&[Var], &[Var]) -> Result<Vec<Var>> + 'a;
 pub struct Tracing {
     inputs: Vec<Input>,
     parameters: Vec<GraphParameter>,
+    /// Constants that the function takes behind its parameters.
+    constants: Vec<Constant>,
     /// For each of [`ROWS`], and the first again.
     passes: [Pass; 3],
     device: Device,
@@ -43,10 +45,22 @@ pub fn trace(
     parameters: Vec<GraphParameter>,
     function: &Function<'_>,
 ) -> Result<Tracing> {
-    let shapes: Vec<Shape> = parameters.iter().map(|parameter| parameter.shape.clone().into()).collect();
-    let pass = |rows: usize| Pass::of(device, &inputs, &shapes, rows, function);
+    with_constants(device, inputs, parameters, Vec::new(), function)
+}
+
+/// The same for a function that takes constants behind its parameters.
+pub(super) fn with_constants(
+    device: &Device,
+    inputs: Vec<Input>,
+    parameters: Vec<GraphParameter>,
+    constants: Vec<Constant>,
+    function: &Function<'_>,
+) -> Result<Tracing> {
+    let mut others: Vec<Form> = parameters.iter().map(|parameter| Form::floats(parameter.shape.clone())).collect();
+    others.extend(constants.iter().map(Constant::form));
+    let pass = |rows: usize| Pass::of(device, &inputs, &others, rows, function);
     let passes = [pass(ROWS[0])?, pass(ROWS[1])?, pass(ROWS[0])?];
-    Ok(Tracing { inputs, parameters, passes, device: device.clone() })
+    Ok(Tracing { inputs, parameters, constants, passes, device: device.clone() })
 }
 
 impl Tracing {
@@ -94,7 +108,10 @@ impl Tracing {
         if !is_alike(first, other) {
             return Err(depends("which ops it applies"));
         }
-        let mut graph = Graph { inputs: self.inputs.clone(), parameters: self.parameters.clone(), ..Graph::default() };
+        let Self { inputs, parameters, constants, .. } = self;
+        let (inputs, parameters, constants) = (inputs.clone(), parameters.clone(), constants.clone());
+        let mut graph = Graph { inputs, parameters, constants, ..Graph::default() };
+        let given = graph.constants.len();
         // Constants that are the same for each row are stored for one row, and broadcast.
         let mut widened: Vec<Option<Json>> = Vec::new();
         for ((a, b), again) in few.into_iter().zip(many).zip(repeated) {
@@ -116,7 +133,8 @@ impl Tracing {
             graph.constants.push(one);
         }
         let before = graph.before();
-        let mut places: Vec<usize> = (0..graph.constants.len()).map(|at| before - graph.constants.len() + at).collect();
+        let mut places: Vec<usize> =
+            (given..graph.constants.len()).map(|at| before - graph.constants.len() + at).collect();
         for (place, attributes) in places.iter_mut().zip(widened) {
             if let Some(attributes) = attributes {
                 graph.nodes.push(Node { op: "broadcast_to".into(), inputs: vec![*place], attributes, ..Node::blank() });
@@ -190,14 +208,14 @@ fn depends(what: &str) -> Error {
 }
 
 impl Pass {
-    fn of(device: &Device, inputs: &[Input], shapes: &[Shape], rows: usize, function: &Function<'_>) -> Result<Self> {
+    fn of(device: &Device, inputs: &[Input], others: &[Form], rows: usize, function: &Function<'_>) -> Result<Self> {
         let mut pass = None;
         let forms = inputs.iter().map(|input| input.form(rows)).collect::<Result<Vec<_>>>()?;
         // In a capture that is thrown away, so that nothing of it runs.
         device.outline(&Passes::default(), || {
             let leaf = |form: &Form| Var::leaf(Tensor::empty(device, &form.shape, form.dtype));
             let mut arguments: Vec<Var> = forms.iter().map(leaf).collect();
-            arguments.extend(shapes.iter().map(|shape| leaf(&Form::floats(shape))));
+            arguments.extend(others.iter().map(leaf));
             let (inputs, leaves) = arguments.split_at(forms.len());
             let (outputs, ops) = autograd::trace(|| function(leaves, inputs));
             pass = Some(Self::between(&arguments, &outputs?, ops));
