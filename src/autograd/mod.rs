@@ -95,6 +95,11 @@ pub trait Op {
         Error::new(format!("the op \"{}\" cannot be stored in a model", self.name()))
     }
 
+    /// Whether it may have functions inside.
+    fn has_bodies(&self) -> bool {
+        false
+    }
+
     /// The functions inside it, if it is traced.
     fn bodies(&self) -> &[Body] {
         &[]

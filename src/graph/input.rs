@@ -9,6 +9,8 @@ use crate::ops;
 use crate::record;
 use crate::tensor::{DType, Form};
 
+/// Most inputs of a function.
+const MOST_INPUTS: usize = 4096;
 /// Whole numbers up to this one are floats, each its own.
 const MOST_INDICES: usize = 1 << 24;
 
@@ -63,6 +65,11 @@ impl Input {
         vec![Self::numbers("x", [width])]
     }
 
+    /// Whether it is so many numbers of a row as they are.
+    pub(super) fn is_plain(&self) -> bool {
+        self.kind == InputKind::Numbers && self.shape.len() == 1
+    }
+
     /// How many columns of a row it takes.
     pub fn width(&self) -> usize {
         self.shape.iter().copied().fold(1, usize::saturating_mul)
@@ -79,7 +86,7 @@ impl Input {
     fn largest(&self) -> Option<usize> {
         match self.kind {
             InputKind::Numbers => None,
-            InputKind::Indices { below } => Some(below - 1),
+            InputKind::Indices { below } => Some(below.saturating_sub(1)),
             InputKind::Bytes => Some(255),
         }
     }
@@ -98,7 +105,7 @@ impl fmt::Display for Input {
 }
 
 /// Columns of all inputs together.
-pub(super) fn width(inputs: &[Input]) -> usize {
+pub(crate) fn width(inputs: &[Input]) -> usize {
     inputs.iter().map(Input::width).fold(0, usize::saturating_add)
 }
 
@@ -106,6 +113,9 @@ pub(super) fn width(inputs: &[Input]) -> usize {
 pub(crate) fn check(inputs: &[Input]) -> Result<()> {
     if width(inputs) == 0 {
         return Err(Error::new("a model needs inputs: got 0, expected at least 1 per row"));
+    }
+    if inputs.len() > MOST_INPUTS {
+        return Err(Error::new(format!("got {} inputs, expected at most {MOST_INPUTS}", inputs.len())));
     }
     let mut all: usize = 0;
     for (at, input) in inputs.iter().enumerate() {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub use constant::{Constant, Values};
 pub use init::Init;
 pub use input::{Input, InputKind};
-pub(crate) use input::{check as check_inputs, check_rows, split};
+pub(crate) use input::{check as check_inputs, check_rows, split, width};
 pub use node::{Body, Node};
 pub use perceptron::Perceptron;
 pub use size::Size;
@@ -35,8 +35,9 @@ use crate::scm;
 use crate::tensor::{DType, Form};
 use node::Context;
 
-/// Rows for which a graph is checked. A size is k · rows + c with k ≥ 0, and a number of elements a polynomial of at most fourth degree: what is equal
-/// for five numbers of rows is equal for all. The last one is how many are predicted at a time.
+/// Rows for which a graph is checked when it is read. A size is k · rows + c with k ≥ 0, and a number of elements a polynomial of at most fourth degree:
+/// what is equal for five numbers of rows is equal for all. The last one is how many are predicted at a time. Words of masks and ranges along an axis
+/// are not of that form, so that other numbers of rows are checked when they come.
 const CHECKED_ROWS: [usize; 6] = [1, 2, 3, 4, 5, 2048];
 /// Most ops that a graph applies.
 const MOST_NODES: usize = 1 << 16;
@@ -143,8 +144,8 @@ impl Graph {
 
     /// Errors if the graph makes no sense: a damaged file must be noticed before anything is recorded.
     pub fn check(&self, curve: CurveOf) -> Result<()> {
-        let applied = node::applied(&self.nodes);
         input::check(&self.inputs)?;
+        let applied = node::applied(&self.nodes)?;
         if applied > MOST_NODES {
             return Err(Error::new(format!("got {applied} ops, expected at most {MOST_NODES}")));
         }
@@ -176,6 +177,17 @@ impl Graph {
         Ok(())
     }
 
+    /// Version of the schema of model files that first had what it uses.
+    pub(crate) fn format(&self) -> u32 {
+        let is_new = |node: &Node| {
+            let own = node.op.as_str();
+            !node.bodies.is_empty()
+                || ["slice", "pad"].contains(&own)
+                || scm::RECORDS.iter().any(|record| record.name == own)
+        };
+        if self.inputs == Input::plain(self.width()) && !self.nodes.iter().any(is_new) { 3 } else { 5 }
+    }
+
     /// The names of its blocks, each once.
     pub fn blocks(&self) -> Vec<String> {
         node::blocks(&self.nodes, &|node| (&node.block, node.bodies.iter().map(|body| &body.nodes[..]).collect()))
@@ -183,7 +195,11 @@ impl Graph {
 
     /// Whether it does nothing but pointwise ops on its one input.
     pub fn is_pointwise(&self) -> bool {
-        self.parameters.is_empty() && self.constants.is_empty() && self.nodes.iter().all(|node| node.op == "map")
+        let is_plain = matches!(&self.inputs[..], [input] if input.is_plain());
+        is_plain
+            && self.parameters.is_empty()
+            && self.constants.is_empty()
+            && self.nodes.iter().all(|node| node.op == "map")
     }
 
     fn missing(&self, place: &str, value: usize) -> Error {
@@ -203,7 +219,7 @@ impl Graph {
 
     /// Columns of a row.
     pub fn width(&self) -> usize {
-        input::width(&self.inputs)
+        width(&self.inputs)
     }
 
     /// Records the ops for `x` [rows, width] with these parameters, and returns the outputs.
@@ -215,6 +231,9 @@ impl Graph {
     fn record_each(&self, parameters: &[Var], inputs: Vec<Var>, curve: CurveOf) -> Result<Vec<Var>> {
         let first = inputs[0].value();
         let (context, device) = (Context { rows: first.shape().sizes()[0], curve }, first.device().clone());
+        if !CHECKED_ROWS.contains(&context.rows) {
+            self.forms(context.rows, curve)?;
+        }
         let mut before = inputs;
         before.extend(parameters.iter().cloned());
         before.extend(self.constants.iter().map(|constant| Var::constant(constant.tensor(&device))));

@@ -1,6 +1,6 @@
 //! The nodes of a graph, and of the functions inside them: their shapes, and their values.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::size::resolved;
@@ -130,6 +130,9 @@ impl Node {
             inside.push(Rc::new(Inside { body: body.clone(), captured, context }));
         }
         let op = self.op(context, false, &inside)?;
+        if !inside.is_empty() && !op.has_bodies() {
+            return Err(Error::new("got a function inside it, expected none"));
+        }
         let form = op.form(&own_forms)?;
         // Sizes that an op derives are checked as those that it is given.
         let Form { shape, .. } = Form::checked(form.sizes())?;
@@ -215,33 +218,45 @@ type BlockOf<'a, N> = dyn Fn(&N) -> (&str, Vec<&[N]>) + 'a;
 
 /// The names of the blocks that nodes are in, each once.
 pub(super) fn blocks<N>(nodes: &[N], of: &BlockOf<'_, N>) -> Vec<String> {
-    let mut names = Vec::new();
-    add_blocks(nodes, "", of, &mut names);
+    let (mut names, mut known) = (Vec::new(), HashSet::new());
+    add_blocks(nodes, "", of, &mut |path| {
+        if known.insert(path.to_owned()) {
+            names.push(path.to_owned());
+        }
+    });
     names
 }
 
 /// Adds those within the block `outer`.
-fn add_blocks<N>(nodes: &[N], outer: &str, of: &BlockOf<'_, N>, names: &mut Vec<String>) {
+fn add_blocks<N>(nodes: &[N], outer: &str, of: &BlockOf<'_, N>, add: &mut dyn FnMut(&str)) {
     for node in nodes {
         let (block, inside) = of(node);
         let path = [outer, block].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(".");
-        if !block.is_empty() && !names.contains(&path) {
-            names.push(path.clone());
+        if !block.is_empty() {
+            add(&path);
         }
         for nodes in inside {
-            add_blocks(nodes, &path, of, names);
+            add_blocks(nodes, &path, of, add);
         }
     }
 }
 
-/// How many ops these nodes apply, with those of every step of a loop.
-pub(super) fn applied(nodes: &[Node]) -> usize {
-    let of = |node: &Node| {
-        let inside = node.bodies.iter().map(|body| applied(&body.nodes)).fold(0, usize::saturating_add);
-        let steps = node.attributes.get("steps").and_then(Json::whole).unwrap_or(1);
-        usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(inside).saturating_add(1)
-    };
-    nodes.iter().map(of).fold(0, usize::saturating_add)
+/// How many ops these nodes apply, with those of every step of a loop and with what a step takes from sequences. Errors if the steps are no plain number.
+pub(super) fn applied(nodes: &[Node]) -> Result<usize> {
+    let mut all: usize = 0;
+    for node in nodes.iter() {
+        let mut inside = node.inputs.len();
+        for body in &node.bodies {
+            inside = inside.saturating_add(applied(&body.nodes)?);
+        }
+        let steps = match node.attributes.get("steps").filter(|_| !node.bodies.is_empty()) {
+            Some(steps) => usize::from_json(steps).map_err(|error| error.within(&format!("{}: steps", node.op)))?,
+            None => 1,
+        };
+        let own = if node.bodies.is_empty() { 1 } else { steps.saturating_mul(1 + inside) };
+        all = all.saturating_add(own);
+    }
+    Ok(all)
 }
 
 /// A function inside a node with what it uses from outside.

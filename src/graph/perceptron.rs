@@ -1,6 +1,6 @@
 //! Recognising a plain perceptron, which the fused kernels take.
 
-use super::{Graph, Input};
+use super::Graph;
 use crate::json::Json;
 
 /// A plain perceptron.
@@ -21,7 +21,7 @@ impl Graph {
         if count == 0
             || self.parameters.len() != 2 * count
             || self.outputs.len() != 1
-            || self.inputs != Input::plain(self.width())
+            || !matches!(&self.inputs[..], [input] if input.is_plain())
             || !is_last(self.outputs[0].output)
         {
             return None;

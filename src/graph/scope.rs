@@ -7,16 +7,20 @@ use crate::autograd::{Detach, Op, Second, Traced, Var};
 use crate::tensor::{DType, Tensor};
 
 /// What a function applies: that of the graph, or one inside an op.
+#[derive(Clone)]
 pub(super) struct Scope {
-    /// How many arguments it has. Of the graph's they are its input and its parameters; of others also those from outside.
+    /// How many arguments it has. Of the graph's they are its inputs and its parameters; of others also those from outside.
     pub(super) arguments: usize,
     /// How many of them come from outside.
     pub(super) captured: usize,
     pub(super) nodes: Vec<Made>,
     pub(super) outputs: Vec<Source>,
+    /// Whether its op can be stored without it.
+    pub(super) is_optional: bool,
 }
 
 /// An op of a scope.
+#[derive(Clone)]
 pub(super) struct Made {
     pub(super) op: Rc<dyn Op>,
     /// Its inputs, and what functions inside it use from outside.
@@ -65,15 +69,17 @@ impl Scope {
             for body in op.bodies() {
                 let first = body.arguments.len();
                 let mut captured: Vec<Var> = Vec::new();
-                let scope = Self::of(&body.arguments, &body.outputs, body.ops.clone(), &part, &mut |var, at| {
+                let mut scope = Self::of(&body.arguments, &body.outputs, body.ops.clone(), &part, &mut |var, at| {
                     captured.push(var.clone());
                     Source::Argument(first + at)
                 });
-                if body.is_optional && !scope.can_be_stored() {
-                    continue;
-                }
-                inputs.extend(captured.iter().map(|var| found.source(var, &mut nodes)));
-                bodies.push(Self { arguments: first + captured.len(), captured: captured.len(), ..scope });
+                let used = scope.used(first, captured.len());
+                let used = captured.iter().zip(used).filter(|(_, is_used)| *is_used);
+                let from_outside: Vec<Source> = used.map(|(var, _)| found.source(var, &mut nodes)).collect();
+                (scope.arguments, scope.captured) = (first + from_outside.len(), from_outside.len());
+                scope.is_optional = body.is_optional;
+                inputs.extend(from_outside);
+                bodies.push(scope);
             }
             found.add(&output, Source::Node(nodes.len()));
             let block = part.strip_prefix(outer).unwrap_or(&part).trim_start_matches('.').into();
@@ -85,12 +91,45 @@ impl Scope {
             }
         }
         let outputs = outputs.iter().map(|output| found.source(output, &mut nodes)).collect();
-        Self { arguments: arguments.len(), captured: 0, nodes, outputs }.pruned()
+        Self { arguments: arguments.len(), captured: 0, nodes, outputs, is_optional: false }.pruned()
     }
 
-    fn can_be_stored(&self) -> bool {
-        let can = |made: &Made| made.op.attributes().is_ok() && made.bodies.iter().all(Self::can_be_stored);
-        self.nodes.iter().all(can)
+    /// Which of `captured` arguments from `first` on are used; the others are left out.
+    fn used(&mut self, first: usize, captured: usize) -> Vec<bool> {
+        let mut used = vec![false; captured];
+        self.each_source(&mut |source| {
+            if let Source::Argument(at) = source
+                && *at >= first
+            {
+                used[*at - first] = true;
+            }
+        });
+        let to = places(&used);
+        self.each_source(&mut |source| {
+            if let Source::Argument(at) = source
+                && *at >= first
+            {
+                *at = first + to[*at - first];
+            }
+        });
+        used
+    }
+
+    /// The same without functions that an op can be stored without; `None` if it has none.
+    pub(super) fn without_optional(&self) -> Option<Self> {
+        let (mut scope, mut has_some) = (self.clone(), false);
+        for node in &mut scope.nodes {
+            let captured: usize = node.bodies.iter().filter(|body| body.is_optional).map(|body| body.captured).sum();
+            has_some |= node.bodies.iter().any(|body| body.is_optional);
+            node.bodies.retain(|body| !body.is_optional);
+            node.inputs.truncate(node.inputs.len() - captured);
+            for body in &mut node.bodies {
+                if let Some(without) = body.without_optional() {
+                    (*body, has_some) = (without, true);
+                }
+            }
+        }
+        has_some.then(|| scope.pruned())
     }
 
     /// Whether the ops are the same, of the same values.
@@ -162,8 +201,11 @@ impl Found<'_> {
             a.buffer.is(&b.buffer) && a.offset == b.offset && tensor.form() == other.form()
         };
         match self.by_place.iter().rev().find(is_there) {
-            Some((_, source, is_tracked)) if !is_tracked || tensor.dtype() != DType::F32 => return *source,
-            Some((_, source, _)) => {
+            Some((_, source, false)) if value.id().is_none() => return *source,
+            // A value from outside that was used as a tensor before, and now as itself.
+            Some((_, _, false)) => {}
+            Some((_, source, true)) if tensor.dtype() != DType::F32 => return *source,
+            Some((_, source, true)) => {
                 nodes.push(Made::of(Rc::new(Detach), *source));
                 return Source::Node(nodes.len() - 1);
             }

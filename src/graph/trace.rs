@@ -67,14 +67,25 @@ impl Tracing {
     /// The graph, once its constants are read from the device.
     ///
     /// Errors if it depends on the number of rows other than by sizes, or on a random number or a clock.
+    ///
+    /// The gradient of an [`ops::custom`](crate::ops::custom) that cannot be stored is left out.
     pub async fn graph(&self) -> Result<Graph> {
+        let whole = self.assembled_of(&self.passes).await;
+        let [Some(a), Some(b), Some(again)] = self.passes.each_ref().map(Pass::without_optional) else { return whole };
+        match whole {
+            Ok(graph) => Ok(graph),
+            Err(_) => self.assembled_of(&[a, b, again]).await,
+        }
+    }
+
+    async fn assembled_of(&self, passes: &[Pass; 3]) -> Result<Graph> {
         let [mut a, mut b, mut again] = [(); 3].map(|()| Vec::new());
-        for (into, pass) in [&mut a, &mut b, &mut again].into_iter().zip(&self.passes) {
+        for (into, pass) in [&mut a, &mut b, &mut again].into_iter().zip(passes) {
             for constant in &pass.constants {
                 into.push(self.read(constant).await?);
             }
         }
-        self.assembled([a, b, again])
+        self.assembled(passes, [a, b, again])
     }
 
     /// The same on a device that reads at once, as the CPU and the dry device do.
@@ -94,11 +105,11 @@ impl Tracing {
     /// The graph of a function without constants; `None` if it has some, or cannot be stored.
     pub fn plain(&self) -> Option<Graph> {
         let has_none = self.passes.iter().all(|pass| pass.constants.is_empty());
-        has_none.then(|| self.assembled([(); 3].map(|()| Vec::new())).ok())?
+        has_none.then(|| self.assembled(&self.passes, [(); 3].map(|()| Vec::new())).ok())?
     }
 
-    fn assembled(&self, [few, many, repeated]: [Vec<Constant>; 3]) -> Result<Graph> {
-        let [first, other, again] = &self.passes;
+    fn assembled(&self, passes: &[Pass; 3], [few, many, repeated]: [Vec<Constant>; 3]) -> Result<Graph> {
+        let [first, other, again] = passes;
         let is_alike = |a: &Pass, b: &Pass| {
             a.columns == b.columns && a.constants.len() == b.constants.len() && a.scope.is_alike(&b.scope)
         };
@@ -172,6 +183,9 @@ fn joined_nodes([first, other, again]: [&Scope; 3], place: &dyn Fn(Source) -> us
         if repeated? != written {
             return Err(differs(&format!("the op \"{}\"", a.op.name())));
         }
+        if !a.bodies.is_empty() && written.get("steps") != for_others.get("steps") {
+            return Err(depends(&format!("how many steps \"{}\" has", a.op.name())));
+        }
         let attributes = joined(ROWS, &written, &for_others);
         let attributes = attributes.ok_or_else(|| depends(&format!("the op \"{}\"", a.op.name())))?;
         let inputs = a.inputs.iter().map(|&source| place(source)).collect();
@@ -233,6 +247,12 @@ impl Pass {
         });
         let columns = outputs.iter().map(|output| output.shape().sizes().last().copied().unwrap_or_default());
         Self { scope, columns: columns.collect(), constants: unknown }.pruned()
+    }
+
+    /// The same without functions that an op can be stored without; `None` if it has none.
+    fn without_optional(&self) -> Option<Self> {
+        let scope = self.scope.without_optional()?;
+        Some(Self { scope, constants: self.constants.clone(), columns: self.columns.clone() }.pruned())
     }
 
     /// Without constants that no node needs.

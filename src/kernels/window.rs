@@ -96,6 +96,8 @@ pub fn cases() -> Vec<Case> {
         (33, [4, 7], 2, 0, 0),
         (9, [4, 3], 2, 0, 5),
         (9, [4, 3], 2, 6, 0),
+        (5, [4, 6], 3, 1, 3),
+        (5, [6, 3], 1, 4, 2),
     ];
     windows.map(|(outer, extents, inner, skip, pad)| of(outer, Window { extents, inner, skip, pad })).into()
 }

@@ -235,7 +235,7 @@ impl Network {
 
     /// Values per row of the inputs.
     pub fn inputs(&self) -> usize {
-        self.inputs.iter().map(Input::width).sum()
+        graph::width(&self.inputs)
     }
 
     /// The inputs.

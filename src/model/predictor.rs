@@ -136,8 +136,13 @@ impl Predictor {
                 "predict: got {got} values, expected a multiple of the model's {inputs} inputs"
             )));
         }
-        self.network.check_rows(x).map_err(|error| error.within("predict"))?;
+        self.check_rows(x)?;
         Ok(x.chunks(ROWS_AT_A_TIME * inputs))
+    }
+
+    /// Errors if rows do not hold what the inputs take.
+    pub(crate) fn check_rows(&self, x: &[f32]) -> Result<()> {
+        self.network.check_rows(x).map_err(|error| error.within("predict"))
     }
 
     /// The outputs, each [rows, columns], for at least one row on the device.

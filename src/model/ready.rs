@@ -69,6 +69,7 @@ impl Ready {
                 output.words
             )));
         }
+        self.predictor.check_rows(x)?;
         self.device.write(input, 0, bytemuck::cast_slice(x))?;
         plan.run(1)?;
         self.device.read_now(output, bytemuck::cast_slice_mut(out))

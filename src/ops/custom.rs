@@ -7,7 +7,7 @@ use super::{constant, mul};
 use crate::autograd::{Backward, Body, Detach, Op, Var, apply, is_tracing};
 use crate::error::{Error, Result};
 use crate::json::{Json, Record};
-use crate::tensor::{Form, Tensor};
+use crate::tensor::{DType, Form, Tensor};
 
 /// A gradient for each input of a custom op: from its inputs, its value and the gradient by its value. `None` where nothing flows back.
 type Rule = dyn Fn(&[Var], &Var, &Var) -> Result<Vec<Option<Var>>>;
@@ -60,9 +60,13 @@ impl Op for Custom {
             let (got, expected) = (self.wanted.len(), inputs.len());
             return Err(Error::new(format!("got {got} gradients, expected {expected}, one for each input")));
         }
-        let got = read.forms(&[inputs, &[value.clone(), value.clone()]].concat())?;
-        let wanted = inputs.iter().zip(&self.wanted).filter(|(_, is_wanted)| **is_wanted).map(|(input, _)| input);
-        if !got.iter().eq(wanted) {
+        let got = read.forms(&[inputs, &[value.clone(), Form::floats(&value.shape)]].concat())?;
+        let wanted = inputs
+            .iter()
+            .zip(&self.wanted)
+            .filter(|(_, is_wanted)| **is_wanted)
+            .map(|(input, _)| Form::floats(&input.shape));
+        if !got.into_iter().eq(wanted) {
             return Err(Error::new("got gradients of other shapes than the inputs, expected the same"));
         }
         Ok(value.clone())
@@ -74,6 +78,10 @@ impl Op for Custom {
             [] => Json::fields([name]),
             _ => Json::fields([name, ("gradients", self.wanted.to_json())]),
         })
+    }
+
+    fn has_bodies(&self) -> bool {
+        true
     }
 
     fn bodies(&self) -> &[Body] {
@@ -137,7 +145,8 @@ pub fn custom(
     let all: Vec<&Var> = [&value].into_iter().chain(inputs.iter().copied()).collect();
     let (mut wanted, mut traced) = (Vec::new(), Vec::new());
     if is_tracing() {
-        let like: Vec<&Var> = inputs.iter().copied().chain([&value, &value]).collect();
+        let gradient = Var::constant(Tensor::empty(value.value().device(), value.shape(), DType::F32));
+        let like: Vec<&Var> = inputs.iter().copied().chain([&value, &gradient]).collect();
         let body = Body::of(&like, |arguments| {
             let (inputs, [value, gradient]) = arguments.split_at(inputs.len()) else { return Ok(Vec::new()) };
             let gradients = rule(inputs, value, gradient)?;

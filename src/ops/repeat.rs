@@ -57,8 +57,8 @@ impl Loop {
     fn checked(&self, state: &Form, after: &Form) -> Result<Form> {
         if after != state {
             return Err(Error::new(format!(
-                "a step must return a state like the one it takes: got {}, expected {}",
-                after.shape, state.shape
+                "a step must return a state like the one it takes: got {} of {:?}, expected {} of {:?}",
+                after.shape, after.dtype, state.shape, state.dtype
             )));
         }
         if !self.keeps_all {
@@ -91,7 +91,7 @@ fn element(sequence: &Var, at: usize) -> Var {
 
 /// Form of one element of a sequence of so many steps.
 fn form_of_element(sequence: &Form, steps: usize) -> Result<Form> {
-    sequence.require(None)?;
+    sequence.require(None).map_err(|error| error.within("a sequence"))?;
     match sequence.sizes() {
         [first, own @ ..] if *first == steps => Ok(Form::floats(own.to_vec())),
         _ => Err(Error::new(format!("got a sequence {}, expected {steps} along the first axis", sequence.shape))),
@@ -119,6 +119,10 @@ impl Op for Loop {
 
     fn attributes(&self) -> Result<Json> {
         Ok(Json::fields([("steps", self.steps.to_json())]))
+    }
+
+    fn has_bodies(&self) -> bool {
+        true
     }
 
     fn bodies(&self) -> &[Body] {
@@ -158,7 +162,8 @@ fn looped(inputs: &[&Var], (steps, keeps_all): (usize, bool), step: &dyn Fn(&[Va
     run().map_err(|error| error.within(name))
 }
 
-/// `step(step(… step(start)))`, so many times: an iteration of a solver, a layer that is applied again. Every state has the shape of the first one.
+/// `step(step(… step(start)))`, so many times: an iteration of a solver, a layer that is applied again. Every state has the shape of the first one, and
+/// every step applies the same ops to it: what differs from step to step is a sequence of [`scan`]. A file holds the ops of one step.
 ///
 /// Errors for no steps or more than 16,384, and where `step` does.
 ///

@@ -31,8 +31,9 @@ pub(super) static SLICE: OpRecord = OpRecord {
     inputs: (1, 1),
     read: |attributes, _| Ok(Rc::new(Slice::read(attributes)?)),
     onnx: |attributes, graph, inputs, _| {
-        let Slice { axis, start, end } = Slice::read(attributes)?;
-        let [start, end, axis] = [start, end, axis].map(|at| graph.list(&[at as i64]));
+        let axis = graph.list(&[attribute::<usize>(attributes, "axis")? as i64]);
+        let [start, end] = ["start", "end"].map(|name| graph.sizes(&Json::List(vec![attributes.field(name)?.clone()])));
+        let (start, end) = (start?, end?);
         Ok(graph.op("Slice", &[&inputs[0], &start, &end, &axis]))
     },
     text: None,
@@ -43,7 +44,8 @@ pub(super) static PAD: OpRecord = OpRecord {
     inputs: (1, 1),
     read: |attributes, _| Ok(Rc::new(Pad::read(attributes)?)),
     onnx: |attributes, graph, inputs, forms| {
-        let Pad { axis, before, size } = Pad::read(attributes)?;
+        let pad = Pad::read(attributes);
+        let Pad { axis, before, size } = pad.map_err(|error| error.within("onnx: pad of rows"))?;
         let (rank, own) = (forms[0].shape.rank(), forms[0].sizes()[axis]);
         let mut pads = vec![0; 2 * rank];
         (pads[axis], pads[rank + axis]) = (before as i64, (size - before - own) as i64);
@@ -196,14 +198,15 @@ pub fn slice(x: &Var, axis: usize, range: Range<usize>) -> Var {
 /// Panics for an axis that `x` does not have.
 #[track_caller]
 pub fn pad(x: &Var, axis: usize, before: usize, after: usize) -> Var {
-    if before + after == 0 {
+    let own = x.shape().sizes().get(axis).copied();
+    if before + after == 0 && own.is_some() {
         return x.clone();
     }
-    let own = x.shape().sizes().get(axis).copied().unwrap_or_default();
+    let own = own.unwrap_or_default();
     checked(Pad { axis, before, size: before + own + after }, x)
 }
 
-/// Values one after the other along `axis`; their other sizes are equal.
+/// Values of floats one after the other along `axis`; their other sizes are equal.
 ///
 /// ```
 /// # use meromorph::{Device, Result, autograd::Var, ops, tensor::Tensor};
@@ -216,13 +219,14 @@ pub fn pad(x: &Var, axis: usize, before: usize, after: usize) -> Var {
 /// # }
 /// ```
 ///
-/// Panics for no values, an axis that they do not have, and other sizes that differ.
+/// Panics for no values, indices, an axis that they do not have, and other sizes that differ.
 #[track_caller]
 pub fn concat(values: &[&Var], axis: usize) -> Var {
     let first = values.first().expect("concat: got no values, expected at least one");
     let mut size = 0;
     for value in values {
         let own = value.shape().sizes().get(axis).copied();
+        value.value().form().require(None).unwrap_or_else(|error| panic!("concat: {error}"));
         let own = own.unwrap_or_else(|| panic!("concat: got axis {axis}, expected one of {}", value.shape()));
         let (got, expected) = (resized(value.shape(), axis, 0), resized(first.shape(), axis, 0));
         assert!(

@@ -85,11 +85,16 @@ impl Op for Total {
     fn form(&self, inputs: &[Form]) -> Result<Form> {
         let (program, count) = (&self.program, self.planes.len());
         let all = self.places().flatten().last().map_or(count, |last| last + 1);
-        if program.inputs != count || program.results.len() != 1 || inputs.len() != all || all + 1 > MAX_INPUTS {
-            let got = inputs.len();
-            return Err(Error::new(format!(
-                "got {got} inputs, expected {all}, fewer than {MAX_INPUTS}, and one result"
-            )));
+        let got = inputs.len();
+        if program.inputs != count || got != all {
+            return Err(Error::new(format!("got {got} inputs for a program of {}, expected {all}", program.inputs)));
+        }
+        if all >= MAX_INPUTS {
+            return Err(Error::new(format!("got {all} inputs and masks, expected fewer than {MAX_INPUTS}")));
+        }
+        let last = program.code.len().checked_sub(1);
+        if program.results.len() != 1 || last != Some(usize::from(program.result())) {
+            return Err(Error::new("got a program with other results than its last step"));
         }
         check_constants("masked", program)?;
         let (values, planes) = inputs.split_at(count);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::autograd::Var;
 use crate::error::Result;
 pub use crate::graph::Graph;
-use crate::graph::Input;
+use crate::graph::InputKind;
 use crate::nn::activation::Activation;
 use crate::nn::kind::{LayerKind, NewParameter, wrong};
 use crate::nn::pass::Forward;
@@ -28,6 +28,11 @@ impl LayerKind for Graph {
     fn check(&self, width: usize, path: &str) -> Result<()> {
         if self.width() != width {
             return Err(wrong(path, &format!("a function of {} inputs: got {width} values", self.width())));
+        }
+        // Values between layers are no indices: nothing could be learnt before them.
+        let is_first = path == "layers.0";
+        if let Some(input) = self.inputs.iter().find(|input| !is_first && input.kind != InputKind::Numbers) {
+            return Err(wrong(path, &format!("a function of {input}: expected numbers after another layer")));
         }
         if self.outputs.len() != 1 {
             let got = self.outputs.len();
@@ -57,7 +62,6 @@ impl LayerKind for Graph {
     }
 
     fn format(&self) -> u32 {
-        let is_plain = self.inputs == Input::plain(self.width());
-        if is_plain && self.nodes.iter().all(|node| node.bodies.is_empty()) { 3 } else { 5 }
+        Self::format(self)
     }
 }

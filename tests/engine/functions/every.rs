@@ -12,7 +12,7 @@ use meromorph::files::{Header, read_plain};
 use meromorph::internal::json::{Json, Record};
 use meromorph::loss::Loss;
 use meromorph::model::{Initial, Model, Network, Parameters};
-use meromorph::nn::{Activation, Layer, Spec};
+use meromorph::nn::{Activation, Layer, Layout, Linear, Spec, initialise};
 use meromorph::ops::RECORDS;
 use meromorph::run::TrainOptions;
 use meromorph::table::Choice;
@@ -119,11 +119,16 @@ fn the_files_for_other_faces_are_up_to_date() -> Result<()> {
     let several = Model::new(several, Loss::mse(), parameters, None);
     let spec = block_on(reader().traced(&Device::cpu(1)))?;
     let reader = Model::new(spec, Loss::mse(), reader().initialise(7)?, None);
+    let layers = [reader.spec.layers.clone(), vec![Linear::new(2).into()]].concat();
+    let spec = Spec { inputs: 7, layers };
+    let flat = initialise(&Layout::of(&spec), 9);
+    let mixed = Model::new(spec, Loss::mse(), flat, None);
     let files = [
         ("function.csv", text.into_bytes(), &model),
         ("function.safetensors", model.save()?, &model),
         ("outputs.safetensors", several.save()?, &several),
         ("inputs.safetensors", reader.save()?, &reader),
+        ("mixed.safetensors", mixed.save()?, &mixed),
     ];
     for (name, bytes, model) in files {
         let path = folder.join(name);

@@ -4,8 +4,10 @@ use super::{config, traced};
 use crate::devices::devices;
 use crate::noise::noise;
 use meromorph::autograd::Var;
+use meromorph::export::write_onnx;
 use meromorph::graph::Graph;
 use meromorph::internal::json::{Json, Record};
+use meromorph::loss::Loss;
 use meromorph::model::{Batch, Initial, Input, Model, Network};
 use meromorph::nn::Spec;
 use meromorph::optim::Optimizer;
@@ -190,6 +192,32 @@ fn inputs_that_make_no_sense_are_errors() -> Result<()> {
         let said = block_on(trainer.predict(&rows(at, value).train.x)).expect_err(wanted).to_string();
         assert_eq!(said, format!("predict: {wanted}"));
     }
+    // An index behind other numbers; a row at a time; one that is named like a node of ONNX; between layers.
+    let behind = Network::function_of(
+        [Input::numbers("a", [2]), Input::indices("b", [1], 3)],
+        [("t", Initial::normal([3, 1], 1.0))],
+        |p, inputs| ops::take_rows(&p["t"], inputs["b"].value()),
+    );
+    let spec = block_on(behind.traced(&device))?;
+    let model = Model::new(spec, Loss::mse(), behind.initialise(1)?, None);
+    let wanted = "predict: input \"b\": got 3 in row 2, expected a whole number from 0 to 2";
+    let rows_of = [0.5, -9.0, 2.0, 0.5, 9.5, 3.0];
+    assert_eq!(block_on(model.outputs(&device, &rows_of)).expect_err(wanted).to_string(), wanted);
+    let mut ready = model.clone().ready(&device)?;
+    let said = ready.row(&[0.0, 0.0, 7.0], &mut [0.0]).expect_err("an index").to_string();
+    assert_eq!(said, "predict: input \"b\": got 7 in row 1, expected a whole number from 0 to 2");
+    let mut test = data(50);
+    (test.test.x, test.test.y) = (vec![9.0; 7], vec![0.0]);
+    let said = Trainer::new(&device, reader(), config(), test).err().expect("an error").to_string();
+    assert_eq!(said, "train: test rows: input \"words\": got 9 in row 1, expected a whole number from 0 to 4");
+    let text = model.spec.to_json().to_string().replace("\"name\":\"a\"", "\"name\":\"gather_1\"");
+    let named = Model::new(Spec::from_json(&Json::parse(&text)?)?, Loss::mse(), behind.initialise(1)?, None);
+    let said = write_onnx(&named).expect_err("a name").to_string();
+    assert_eq!(said, "onnx: got the input \"gather_1\", which is the name of a node: rename it");
+    let layers = vec![meromorph::nn::Linear::new(3).into(), model.spec.layers[0].clone()];
+    let said = Spec { inputs: 3, layers }.outputs().expect_err("between layers").to_string();
+    assert_eq!(said, "model: layers.1: a function of b [1] below 3: expected numbers after another layer");
+
     let mut held = data(50);
     held.validation.x[0] = 9.0;
     let said = Trainer::new(&device, reader(), config(), held).err().expect("an error").to_string();

@@ -72,15 +72,15 @@ fn an_own_gradient_is_in_the_file() -> Result<()> {
 
 #[test]
 fn an_own_gradient_uses_values_from_outside() -> Result<()> {
-    // The gradient by the first input is that of a product with `slope`, a parameter; the second input has none.
+    // The gradient by the second input is that of a product with `slope`, a parameter; the first input has none.
     let network = || {
         let parameters = [("a", Initial::constant([3, 1], 0.5)), ("slope", Initial::constant([1, 1], 2.0))];
         Network::function(3, parameters, |p, x| {
             let slope = p["slope"].clone();
             let (z, shift) = (ops::matmul(x, &p["a"]), ops::mul(&p["slope"], &p["slope"]));
             let sum = |v: &[Var]| &v[0] + &v[1];
-            let rule = move |_: &[Var], _: &Var, gradient: &Var| Ok(vec![Some(gradient * &slope), None]);
-            &ops::custom("scaled", &[&z, &shift], sum, rule) + &p["slope"]
+            let rule = move |_: &[Var], _: &Var, gradient: &Var| Ok(vec![None, Some(gradient * &slope)]);
+            &ops::custom("scaled", &[&shift, &z], sum, rule) + &p["slope"]
         })
     };
     let device = Device::cpu(1);
@@ -128,6 +128,17 @@ impl Op for Passed {
 #[test]
 fn an_own_gradient_of_ops_that_no_file_holds_stays_in_the_program() -> Result<()> {
     let passed: Rule = |_, _, gradient| Ok(vec![Some(apply(Rc::new(Passed), &[gradient]))]);
+    // Nor a random draw, a host's number of rows, or a gradient that is not what it should be.
+    let drawn: Rule = |_, _, gradient| {
+        let noise = ops::uniform(gradient.value().device(), gradient.shape().clone(), 1, 2)?;
+        Ok(vec![Some(gradient * &Var::constant(noise))])
+    };
+    let mean: Rule = |_, _, gradient| Ok(vec![Some(gradient * (1.0 / gradient.shape().sizes()[0] as f32))]);
+    for rule in [drawn, mean] {
+        let spec = block_on(cube(rule).traced(&Device::cpu(1)))?;
+        assert!(!spec.to_json().to_string().contains("bodies"));
+        assert_eq!(spec.outputs()?, 1);
+    }
     let device = Device::cpu(1);
     let mut run = trainer(&device, cube(passed))?;
     block_on(run.run(&mut |_| Flow::Stop))?;
@@ -144,6 +155,31 @@ fn an_own_gradient_of_ops_that_no_file_holds_stays_in_the_program() -> Result<()
         block_on(trainer.run(&mut |_| Flow::Continue))?;
     }
     assert_eq!(block_on(again.parameters())?, block_on(run.parameters())?);
+    Ok(())
+}
+
+#[test]
+fn a_value_from_outside_is_learnt_however_else_it_is_used() -> Result<()> {
+    // `b` as it is, and as a tensor, which is not trained; in either order.
+    for is_first in [true, false] {
+        let network = || {
+            Network::function(
+                3,
+                [("a", Initial::constant([3, 1], 0.5)), ("b", Initial::constant([1, 1], 0.7))],
+                move |p, x| {
+                    ops::repeat(2, &ops::matmul(x, &p["a"]), |state| {
+                        let still = Var::constant(p["b"].value().clone());
+                        let sum = |first: &Var, second: &Var| &(state * first) + second;
+                        Ok(if is_first { sum(&still, &p["b"]) } else { sum(&p["b"], &still) })
+                    })
+                },
+            )
+        };
+        let device = Device::cpu(1);
+        let [alone, again, whole] = resumed(&device, &network)?;
+        assert_eq!((&alone, &again), (&whole, &whole), "{is_first}");
+        assert_ne!(whole[network().layout().parameters[1].offset], 0.7);
+    }
     Ok(())
 }
 
@@ -194,6 +230,7 @@ fn loops_are_saved_as_one_node_and_trained_on() -> Result<()> {
         block_on(run.run(&mut |_| Flow::Continue))?;
         let x = noise(3 * 3000, 9);
         let model = Model::load(&block_on(run.model(None))?.save()?, "recurrent")?;
+        assert_eq!(model.format, 5);
         assert_eq!(block_on(model.outputs(&device, &x))?, block_on(run.predict(&x))?);
         // The blocks of a loop are computed again by name, from the file as well.
         let bytes = |network: Network, names: &[&str]| {
@@ -240,11 +277,11 @@ fn gradients_of_any_order_flow_through_loops() -> Result<()> {
 fn derivatives_are_part_of_a_function() -> Result<()> {
     // A potential of layers and a norm; the output is minus its slope by the first input.
     let force = || {
-        let parameters = [("w", [8, 3]), ("v", [8, 8]), ("u", [8, 1])];
+        let parameters = [("w", vec![8, 3]), ("a", vec![8]), ("v", vec![8, 8]), ("b", vec![8]), ("u", vec![8, 1])];
         Network::function(3, parameters.map(|(name, shape)| (name, Initial::normal(shape, 0.5))), |p, x| {
             let x = &x.tracked();
-            let h = ops::layer(x, &p["w"], None, Some(Activation::tanh().curve()));
-            let h = ops::layer(&ops::layer_norm(&h, 1e-2), &p["v"], None, Some(Activation::silu().curve()));
+            let h = ops::layer(x, &p["w"], Some(&p["a"]), Some(Activation::tanh().curve()));
+            let h = ops::layer(&ops::layer_norm(&h, 1e-2), &p["v"], Some(&p["b"]), Some(Activation::silu().curve()));
             let potential = ops::matmul(&ops::softmax(&h), &p["u"]);
             let slope = ops::grad(&potential, &[x])?[0].clone().expect("a gradient");
             Ok::<_, meromorph::Error>(ops::neg(&ops::slice(&slope, 1, 0..1)))
@@ -276,7 +313,7 @@ fn a_loop_that_makes_no_sense_is_an_error() -> Result<()> {
     let x = numbers(&[2])?;
     let refused = |result: Result<Var>, wanted: &str| assert_eq!(result.err().expect(wanted).to_string(), wanted);
     refused(ops::repeat(0, &x, |x| Ok(x.clone())), "repeat: got 0 steps, expected 1 to 16384");
-    let wider = "repeat: a step must return a state like the one it takes: got [2, 2], expected [2]";
+    let wider = "repeat: a step must return a state like the one it takes: got [2, 2] of F32, expected [2] of F32";
     refused(ops::repeat(2, &x, |x| Ok(ops::stack(&[x, x]))), wider);
     refused(ops::scan(&x, &[], |x, _| Ok(x.clone())), "scan: got no sequence with a first axis, expected one of steps");
     let [three, two] = [numbers(&[3, 2])?, numbers(&[2, 2])?];
@@ -306,11 +343,37 @@ fn a_loop_that_makes_no_sense_is_an_error() -> Result<()> {
             "\"inputs\":[0,7]",
             "node 5 (scan): the function inside it: node 0 (matmul): an input is not a value before it",
         ),
-        ("\"steps\":4", "\"steps\":100000", "got 100025 ops, expected at most 65536"),
+        ("\"steps\":4", "\"steps\":100000", "got 400038 ops, expected at most 65536"),
     ] {
         let got = said(&spec, from, to);
         assert_eq!(got, format!("model: layers.0: {wanted}"), "{from} → {to}");
     }
+
+    // Loops within loops count as often as their ops are applied, and steps are a plain number.
+    let nested = Network::function(3, [("a", Initial::constant([3, 1], 0.5))], |p, x| {
+        ops::repeat(300, &ops::matmul(x, &p["a"]), |state| ops::repeat(300, state, |state| Ok(ops::tanh(state))))
+    });
+    let error = block_on(nested.traced(&device)).expect_err("too many").to_string();
+    assert_eq!(error, "save: model: layers.0: got 270601 ops, expected at most 65536");
+    let by_rows = said(&spec, "\"steps\":3", "\"steps\":{\"rows\":1}");
+    assert!(by_rows.starts_with("model: layers.0: scan: steps: "), "{by_rows}");
+    let along = Network::function(3, [("a", Initial::constant([3, 1], 0.5))], |p, x| {
+        let start = ops::matmul(&ops::slice(x, 0, 0..1), &p["a"]);
+        let rows = ops::matmul(x, &p["a"]);
+        let sums = ops::scan(&ops::reshape(&start, [1]), &[&rows], |sum, row| Ok(sum + &row[0]))?;
+        Ok::<_, meromorph::Error>(sums)
+    });
+    let error = block_on(along.traced(&device)).expect_err("rows").to_string();
+    assert!(
+        error.starts_with("save: how many steps \"scan\" has of the function depends on the number of rows"),
+        "{error}"
+    );
+    let inside = said(
+        &spec,
+        "\"attributes\":{\"order\":[1,0]}",
+        "\"attributes\":{\"order\":[1,0]},\"bodies\":[{\"arguments\":1,\"captured\":0,\"nodes\":[],\"outputs\":[99]}]",
+    );
+    assert_eq!(inside, "model: layers.0: node 0 (permute): got a function inside it, expected none");
 
     // A gradient through a loop within a function that is saved.
     let inner = Network::function(3, [("w", Initial::constant([1, 3], 0.5))], |p, x| {

@@ -37,10 +37,11 @@ fn every_op(p: &Parameters, x: &Var) -> Var {
     let inverse = scm::inv(&traced);
     let product = scm::matmul(&inverse, &Masked::from(&p["w"]));
     let form = Rational { numerator: 1, denominator: 1, basis: Basis::Monomial, is_safe: false, epsilon: 1e-3 };
-    let poles = scm::rational(&Masked::from(x), &p["poles"], &form, Policy::Project);
+    let poles = scm::rational(&inverse, &p["poles"], &form, Policy::Project);
     let [all, some] = [BottomRule::Strict, BottomRule::Drop].map(|rule| scm::sum(&inverse, 1..2, rule));
     let (shares, is_bottom) = scm::softmax(&inverse, Policy::default());
-    let parts = [&product, &poles, &all, &some].map(|one| ops::add(one.value(), &one.bottoms()));
+    let both = scm::mul(&all, &some);
+    let parts = [&product, &poles, &all, &some, &both].map(|one| ops::add(one.value(), &one.bottoms()));
     let parts: Vec<&Var> = parts.iter().chain([&shares, &is_bottom]).collect();
     let wide = ops::concat(&parts, 1);
     ops::reshape(&ops::matmul(&wide, &p["out"]), [rows, 1])
@@ -50,7 +51,7 @@ fn every() -> Network {
     let parameters = [
         ("w", Initial::normal([3, 2], 0.5)),
         ("poles", Initial::values([4, 1], [1.0, 0.5, 1.0, -2.0])),
-        ("out", Initial::normal([11, 1], 0.3)),
+        ("out", Initial::normal([12, 1], 0.3)),
     ];
     Network::function(3, parameters, every_op)
 }
@@ -156,7 +157,7 @@ fn damaged_masks_are_errors() -> Result<()> {
         (
             "\"planes\":[\"bare\"]",
             "\"planes\":[\"bottom\"]",
-            "node 0 (masked): got 1 inputs, expected 2, fewer than 7, and one result",
+            "node 0 (masked): got 1 inputs for a program of 1, expected 2",
         ),
         (
             "\"planes\":[\"fault\"]",
