@@ -7,7 +7,7 @@ const PLAIN = "+simd128";
 const RELAXED = "+simd128,+relaxed-simd";
 
 /** Budgets in bytes. */
-const MAIN = { gzip: 742_000, brotli: 594_500 };
+const MAIN = { gzip: 764_500, brotli: 610_500 };
 
 /**
  * `name` chooses a part on the command line, `folder` is where it is built, `file` its name in `dist` if it is published as a file, `crate` the folder of
@@ -16,8 +16,8 @@ const MAIN = { gzip: 742_000, brotli: 594_500 };
 export const PARTS = [
   { name: "main", folder: "pkg", file: "meromorph.wasm", crate: "core", instructions: PLAIN, isOptimised: true, budget: MAIN },
   { name: "relaxed", folder: "pkg/relaxed", file: "meromorph.relaxed.wasm", crate: "core", instructions: RELAXED, isOptimised: true, budget: MAIN },
-  { name: "portable", folder: "pkg/portable", crate: "portable", instructions: PLAIN, isOptimised: true, budget: { gzip: 441_000, brotli: 356_000 } },
-  { name: "onnx", folder: "pkg/onnx", crate: "onnx", instructions: PLAIN, isOptimised: true, budget: { gzip: 376_000, brotli: 306_000 } },
+  { name: "portable", folder: "pkg/portable", crate: "portable", instructions: PLAIN, isOptimised: true, budget: { gzip: 461_500, brotli: 371_000 } },
+  { name: "onnx", folder: "pkg/onnx", crate: "onnx", instructions: PLAIN, isOptimised: true, budget: { gzip: 401_000, brotli: 322_500 } },
   { name: "fit", folder: "pkg/fit", crate: "fit", instructions: PLAIN, isOptimised: true, budget: { gzip: 294_000, brotli: 244_000 } },
   { name: "fit-webgpu", folder: "pkg/fit-webgpu", crate: "fit-webgpu", instructions: PLAIN, isOptimised: true, budget: { gzip: 374_000, brotli: 305_500 } },
   { name: "evidence", folder: "pkg/evidence", crate: "evidence", instructions: PLAIN, isOptimised: false },

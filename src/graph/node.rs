@@ -244,7 +244,7 @@ fn add_blocks<N>(nodes: &[N], outer: &str, of: &BlockOf<'_, N>, add: &mut dyn Fn
 /// How many ops these nodes apply, with those of every step of a loop and with what a step takes from sequences. Errors if the steps are no plain number.
 pub(super) fn applied(nodes: &[Node]) -> Result<usize> {
     let mut all: usize = 0;
-    for node in nodes.iter() {
+    for node in nodes {
         let mut inside = node.inputs.len();
         for body in &node.bodies {
             inside = inside.saturating_add(applied(&body.nodes)?);

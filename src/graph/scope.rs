@@ -202,14 +202,13 @@ impl Found<'_> {
         };
         match self.by_place.iter().rev().find(is_there) {
             Some((_, source, false)) if value.id().is_none() => return *source,
-            // A value from outside that was used as a tensor before, and now as itself.
-            Some((_, _, false)) => {}
             Some((_, source, true)) if tensor.dtype() != DType::F32 => return *source,
             Some((_, source, true)) => {
                 nodes.push(Made::of(Rc::new(Detach), *source));
                 return Source::Node(nodes.len() - 1);
             }
-            None => {}
+            // Nothing, or a value from outside that was used as a tensor before, and now as itself.
+            None | Some((_, _, false)) => {}
         }
         let source = (self.unknown)(value, self.count);
         self.count += 1;
