@@ -66,7 +66,7 @@ impl Input {
     }
 
     /// Whether it is so many numbers of a row as they are.
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.kind == InputKind::Numbers && self.shape.len() == 1
     }
 

@@ -18,16 +18,16 @@ struct Custom {
     /// Absent in an op from a file that does not hold it.
     rule: Option<Box<Rule>>,
     /// The inputs that have a gradient, once the rule is traced or read.
-    wanted: Vec<bool>,
+    given: Vec<bool>,
     traced: Vec<Body>,
     read: Option<Rc<dyn Inner>>,
 }
 
 /// The rule that a file holds as a function from the inputs, the value and its gradient to the gradients that are not `None`.
-fn rule_of(body: Rc<dyn Inner>, wanted: Vec<bool>) -> Box<Rule> {
+fn rule_of(body: Rc<dyn Inner>, given: Vec<bool>) -> Box<Rule> {
     Box::new(move |inputs, value, gradient| {
         let mut found = body.run(&[inputs, &[value.clone(), gradient.clone()]].concat())?.into_iter();
-        Ok(wanted.iter().map(|is_wanted| if *is_wanted { found.next() } else { None }).collect())
+        Ok(given.iter().map(|is_given| if *is_given { found.next() } else { None }).collect())
     })
 }
 
@@ -36,9 +36,9 @@ pub(super) static CUSTOM: OpRecord = OpRecord {
     inputs: (1, usize::MAX),
     read: |attributes, reading| {
         let read = if reading.bodies.is_empty() { None } else { Some(reading.body()?) };
-        let wanted: Vec<bool> = if read.is_some() { attribute(attributes, "gradients")? } else { Vec::new() };
-        let rule = read.clone().map(|body| rule_of(body, wanted.clone()));
-        Ok(Rc::new(Custom { name: attribute(attributes, "name")?, rule, wanted, traced: Vec::new(), read }))
+        let given: Vec<bool> = if read.is_some() { attribute(attributes, "gradients")? } else { Vec::new() };
+        let rule = read.clone().map(|body| rule_of(body, given.clone()));
+        Ok(Rc::new(Custom { name: attribute(attributes, "name")?, rule, given, traced: Vec::new(), read }))
     },
     onnx: passed,
     text: None,
@@ -56,17 +56,17 @@ impl Op for Custom {
     fn form(&self, inputs: &[Form]) -> Result<Form> {
         let (value, inputs) = (&inputs[0], &inputs[1..]);
         let Some(read) = &self.read else { return Ok(value.clone()) };
-        if self.wanted.len() != inputs.len() {
-            let (got, expected) = (self.wanted.len(), inputs.len());
+        if self.given.len() != inputs.len() {
+            let (got, expected) = (self.given.len(), inputs.len());
             return Err(Error::new(format!("got {got} gradients, expected {expected}, one for each input")));
         }
         let got = read.forms(&[inputs, &[value.clone(), Form::floats(&value.shape)]].concat())?;
-        let wanted = inputs
+        let given = inputs
             .iter()
-            .zip(&self.wanted)
-            .filter(|(_, is_wanted)| **is_wanted)
+            .zip(&self.given)
+            .filter(|(_, is_given)| **is_given)
             .map(|(input, _)| Form::floats(&input.shape));
-        if !got.into_iter().eq(wanted) {
+        if !got.into_iter().eq(given) {
             return Err(Error::new("got gradients of other shapes than the inputs, expected the same"));
         }
         Ok(value.clone())
@@ -76,7 +76,7 @@ impl Op for Custom {
         let name = ("name", self.name.to_json());
         Ok(match &self.traced[..] {
             [] => Json::fields([name]),
-            _ => Json::fields([name, ("gradients", self.wanted.to_json())]),
+            _ => Json::fields([name, ("gradients", self.given.to_json())]),
         })
     }
 
@@ -143,19 +143,19 @@ pub fn custom(
     let detached: Vec<Var> = inputs.iter().map(|input| input.detach()).collect();
     let value = value(&detached).detach();
     let all: Vec<&Var> = [&value].into_iter().chain(inputs.iter().copied()).collect();
-    let (mut wanted, mut traced) = (Vec::new(), Vec::new());
+    let (mut given, mut traced) = (Vec::new(), Vec::new());
     if is_tracing() {
         let gradient = Var::constant(Tensor::empty(value.value().device(), value.shape(), DType::F32));
         let like: Vec<&Var> = inputs.iter().copied().chain([&value, &gradient]).collect();
         let body = Body::of(&like, |arguments| {
             let (inputs, [value, gradient]) = arguments.split_at(inputs.len()) else { return Ok(Vec::new()) };
             let gradients = rule(inputs, value, gradient)?;
-            wanted = gradients.iter().map(Option::is_some).collect();
+            given = gradients.iter().map(Option::is_some).collect();
             Ok(gradients.into_iter().flatten().collect())
         });
         traced.extend(body.ok().map(|body| Body { is_optional: true, ..body }));
     }
-    apply(Rc::new(Custom { name: name.to_owned(), rule: Some(Box::new(rule)), wanted, traced, read: None }), &all)
+    apply(Rc::new(Custom { name: name.to_owned(), rule: Some(Box::new(rule)), given, traced, read: None }), &all)
 }
 
 /// The value of its first input; gradients flow to its second one.

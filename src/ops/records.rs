@@ -1,4 +1,4 @@
-//! The list of this room's ops that a model file can hold.
+//! The list of ops without ⊥ that a model file can hold.
 
 use super::record::OpRecord;
 use super::{cast, custom, index, layer, matmul, normalize, pointwise, reduce, repeat, shape, slice};

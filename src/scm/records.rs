@@ -1,4 +1,4 @@
-//! The ops of this room that a model file can hold, and those that make ⊥: a node of two results is followed by one that is the second of them.
+//! The ops with ⊥ that a model file can hold. An op that makes ⊥ has a mask as a second result, which is a node of its own.
 
 use std::rc::Rc;
 

@@ -115,9 +115,7 @@ pub(super) fn of(graph: &mut Graph, model: &Model) -> Vec<Name> {
 
 /// The inputs of a function in columns `x` [batch, inputs].
 pub(super) fn split(graph: &mut Graph, inputs: &[graph::Input], x: &Name) -> Vec<Name> {
-    if let [graph::Input { shape, kind: InputKind::Numbers, .. }] = inputs
-        && shape.len() == 1
-    {
+    if matches!(inputs, [input] if input.is_plain()) {
         return vec![x.clone()];
     }
     let mut first = 0;
@@ -125,7 +123,7 @@ pub(super) fn split(graph: &mut Graph, inputs: &[graph::Input], x: &Name) -> Vec
     for input in inputs {
         let part = graph.columns(x, first, first + input.width());
         first += input.width();
-        // 0 stands for the size that is there.
+        // 0 keeps the size of the axis.
         let sizes: Vec<i64> = [0].into_iter().chain(input.shape.iter().map(|&size| size as i64)).collect();
         let sizes = graph.list(&sizes);
         let part = graph.op("Reshape", &[&part, &sizes]);
