@@ -1,5 +1,5 @@
 //! Options as data: one table per task names every option once, with its type, range, default and one-line doc. The command's flags and
-//! help, the reader of JavaScript objects, the TypeScript types and the tables in the READMEs are made from it.
+//! help, the reader of JavaScript objects, the TypeScript types and the tables in the documents are made from it.
 
 mod document;
 mod elsewhere;

@@ -30,8 +30,8 @@ fn check_between(path: &str, wanted: &str) {
 }
 
 #[test]
-fn readmes_list_every_option() {
-    check_between("README.md", &markdown(&OPTIONS, Naming::Command));
+fn documents_list_every_option() {
+    check_between("docs/CLI.md", &markdown(&OPTIONS, Naming::Command));
     let both = [markdown(&OPTIONS, Naming::JavaScript), markdown(&READING, Naming::JavaScript)];
     check_between("web/README.md", &both.join("\n"));
 }

@@ -242,3 +242,23 @@ fn lines_where(is_found: impl Fn(&str, &str) -> bool) -> Vec<String> {
     };
     sources("src").into_iter().flat_map(of_file).collect()
 }
+
+/// Prose is wrapped; rows of tables, code and long links are not.
+#[test]
+fn documents_are_at_most_120_columns_wide() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let documents = fs::read_dir(root.join("docs")).expect("a folder").flatten().map(|entry| entry.path());
+    let documents = documents.filter(|path| path.extension().is_some_and(|end| end == "md"));
+    let mut wide = Vec::new();
+    for path in documents.chain([root.join("README.md"), root.join("web/README.md")]) {
+        let text = fs::read_to_string(&path).expect("a document is text");
+        let mut is_code = false;
+        for (at, line) in text.lines().enumerate() {
+            is_code ^= line.trim_start().starts_with("```");
+            if !is_code && !line.starts_with('|') && line.chars().count() > 120 && line.trim().contains(' ') {
+                wide.push(format!("{}:{}", path.display(), at + 1));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "wider than 120 columns: {wide:#?}");
+}

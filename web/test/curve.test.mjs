@@ -338,11 +338,11 @@ b_{2} &= \left(5.502 \pm 0.073\right) \cdot 10^{-4}
   assert.throws(() => voigt.code("rust"), /^InputError: Rust: the standard library has no function "faddeeva_re"$/);
 });
 
-test("the examples in the types and in the READMEs run", () => {
+test("the examples in the types and in the documents run", () => {
   const source = readFileSync(join(web, "src/fit.ts"), "utf8").match(/@example\n \* ```js\n([\s\S]*?) \* ```/)[1].replaceAll(/^ \* ?/gm, "");
   const run = (code) => execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd: web, encoding: "utf8" });
   assert.equal(run(source), "b = 1.200 ± 0.004, R² 0.9999\nat 6: 0.502 ± 0.005\n");
-  for (const [name, heading] of [["README.md", "## Fitting curves"], ["web/README.md", "**Fitting curves.**"]]) {
+  for (const [name, heading] of [["docs/CURVES.md", "## In Rust and JavaScript"], ["web/README.md", "**Fitting curves.**"]]) {
     const [, code] = readFileSync(join(web, "..", name), "utf8").split(heading)[1].match(/```js\n([\s\S]*?)```/);
     assert.match(run(code), /^b = 0\.55\d ± 0\.0\d\d\n/, name);
   }

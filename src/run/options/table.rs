@@ -1,5 +1,5 @@
 //! The options of a training run. To add one: a field of [`TrainOptions`] and an entry in the file of its group; flags, help, the JavaScript
-//! reader, TypeScript types and the tables in the READMEs follow (`bash tests/run` says how to write the generated files anew).
+//! reader, TypeScript types and the tables in the documents follow (`bash tests/run` says how to write the generated files anew).
 
 use super::TrainOptions;
 use super::columns::COLUMNS;

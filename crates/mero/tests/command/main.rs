@@ -6,6 +6,7 @@
 mod all_devices;
 mod cases;
 mod devices;
+mod documents;
 mod earlier;
 mod encodings;
 mod experiment;
