@@ -4,6 +4,7 @@
 
 mod answer;
 mod formula;
+mod options;
 mod pass;
 mod rows;
 mod search;
@@ -13,5 +14,6 @@ pub use answer::{
     sealed, solve, solve_each, solve_from,
 };
 pub use formula::{Formula, MODELS, NamedModel, Parameter, RobustLoss, is_named, named};
+pub use options::{FitOptions, OPTIONS};
 pub use rows::{Facts, Levels, Plan, Problem, Strategy};
 pub use search::{Global, Journal, Method, Searched, SolveOptions, Stop, approach};

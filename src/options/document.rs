@@ -12,16 +12,42 @@ pub fn typescript<T>(table: &Table<T>) -> String {
         let default = entry.default_text(Naming::JavaScript);
         let default = if default.is_empty() { String::new() } else { format!(" Default: {default}.") };
         let range = match &entry.kind {
-            Kind::Number(_) | Kind::Whole { .. } => {
+            Kind::Number(_) | Kind::Double(_) | Kind::Whole { .. } => {
                 format!(" {}.", capitalised(&described(&entry.kind, Naming::JavaScript)))
             }
             _ => String::new(),
         };
-        let doc = Naming::JavaScript.filled(entry.doc);
+        let doc = entry.described(Naming::JavaScript);
         let name = Naming::JavaScript.of(entry.name);
-        let _ = writeln!(out, "  /** {doc}.{range}{default} */\n  {name}?: {};", type_of(&entry.kind));
+        out += &comment(&format!("{doc}.{range}{default}"));
+        out += &wrapped(&format!("  {name}?: {} | undefined;", type_of(&entry.kind)), " | ", "    ");
     }
     out
+}
+
+/// Columns of a line of TypeScript.
+const COLUMNS: usize = 120;
+
+/// A doc comment of a field.
+pub(super) fn comment(text: &str) -> String {
+    let single = format!("  /** {text} */");
+    if single.chars().count() <= COLUMNS {
+        return single + "\n";
+    }
+    format!("  /**\n{}   */\n", wrapped(&format!("   * {text}"), " ", "   * "))
+}
+
+/// A text in lines, divided at `between`; those after the first begin with `start`.
+fn wrapped(text: &str, between: &str, start: &str) -> String {
+    let (mut out, mut line) = (String::new(), String::new());
+    for (at, word) in text.split_inclusive(between).enumerate() {
+        if at > 0 && line.chars().count() + word.trim_end().chars().count() > COLUMNS {
+            let _ = writeln!(out, "{}", line.trim_end());
+            line = start.into();
+        }
+        line += word;
+    }
+    format!("{out}{line}\n")
 }
 
 /// The type of an option in TypeScript.
@@ -29,8 +55,8 @@ fn type_of(kind: &Kind) -> String {
     let union =
         |names: Vec<(&str, &str)>| names.iter().map(|(name, _)| format!("\"{name}\"")).collect::<Vec<_>>().join(" | ");
     match kind {
-        Kind::Flag => "boolean".into(),
-        Kind::Number(_) | Kind::Whole { .. } => "number".into(),
+        Kind::Flag | Kind::Switch => "boolean".into(),
+        Kind::Number(_) | Kind::Double(_) | Kind::Whole { .. } => "number".into(),
         Kind::Name(names) => union(names()),
         Kind::Formula(names) => format!("{} | (string & {{}})", union(names())),
         Kind::Text(_) => "string".into(),
@@ -39,6 +65,8 @@ fn type_of(kind: &Kind) -> String {
         Kind::Wholes { length: Some(length) } => format!("readonly [{}]", vec!["number"; *length].join(", ")),
         Kind::Fields { names: None, .. } => "Record<string, string>".into(),
         Kind::Fields { names: Some(names), .. } => format!("Partial<Record<{}, number | string>>", union(names())),
+        Kind::Numbers => "Readonly<Record<string, number>>".into(),
+        Kind::Ranges => "Readonly<Record<string, readonly [number | null, number | null]>>".into(),
     }
 }
 
@@ -48,8 +76,8 @@ pub fn markdown<T>(table: &Table<T>, naming: Naming) -> String {
     for group in table.groups {
         let _ = writeln!(out, "\n**{}**\n\n| option | type | default | |\n| --- | --- | --- | --- |", group.title);
         for entry in (group.entries)() {
-            let (name, kind) = (naming.shown(entry.name), described(&entry.kind, naming));
-            let (default, doc) = (entry.default_text(naming), naming.filled(entry.doc));
+            let (name, kind) = (entry.shown(naming), described(&entry.kind, naming));
+            let (default, doc) = (entry.default_text(naming), entry.described(naming));
             let row = [format!("`{name}`"), kind, default, doc].map(|cell| cell.replace('|', "\\|"));
             let _ = writeln!(out, "| {} |", row.join(" | "));
         }
@@ -63,7 +91,9 @@ fn described(kind: &Kind, naming: Naming) -> String {
         |names: Vec<(&str, &str)>| names.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match kind {
         Kind::Flag => "flag".into(),
-        Kind::Number(range) => range.symbols().into(),
+        Kind::Switch if naming == Naming::Command => "flag".into(),
+        Kind::Switch => "true or false".into(),
+        Kind::Number(range) | Kind::Double(range) => range.symbols().into(),
         Kind::Whole { least, most: MOST_EXACT } => format!("whole number from {least} to 2^53"),
         Kind::Whole { least, .. } => format!("whole number ≥ {least}"),
         Kind::Name(all) => names(all()),
@@ -79,6 +109,10 @@ fn described(kind: &Kind, naming: Naming) -> String {
             };
             all.map_or(example.clone(), |all| format!("{example}; names: {}", names(all())))
         }
+        Kind::Numbers if naming == Naming::Command => "`a=1,b=0.1`".into(),
+        Kind::Ranges if naming == Naming::Command => "`a=0:10,b=:5`; an end may be left out".into(),
+        Kind::Numbers => "numbers by name".into(),
+        Kind::Ranges => "`[low, high]` by name; an end that is null or infinite is open".into(),
     }
 }
 

@@ -77,9 +77,30 @@ impl Value {
     pub fn flag(&self) -> bool {
         *self == Self::Flag(true)
     }
+
+    /// Named numbers that were checked.
+    pub fn numbers(&self) -> Vec<(String, f64)> {
+        self.fields().iter().map(|(name, value)| (name.clone(), value.number())).collect()
+    }
+
+    /// Named ranges that were checked; an open end is infinite.
+    pub fn ranges(&self) -> Vec<(String, [f64; 2])> {
+        let end = |value: &Value, open: f64| if let Self::Number(x) = value { *x } else { open };
+        let range = |value: &Value| [end(&value.items()[0], f64::NEG_INFINITY), end(&value.items()[1], f64::INFINITY)];
+        self.fields().iter().map(|(name, value)| (name.clone(), range(value))).collect()
+    }
+
+    /// Whether it is an end of a range.
+    fn is_end(&self) -> bool {
+        match self {
+            Self::Number(x) => !x.is_nan(),
+            Self::Other(words) => words == "null" || words == "undefined",
+            _ => false,
+        }
+    }
 }
 
-/// The finite numbers that an option accepts, in single precision, in which they are used.
+/// The finite numbers that an option accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Range {
     /// x > 0.
@@ -90,6 +111,8 @@ pub enum Range {
     Share,
     /// 0 ≤ x ≤ 1.
     Unit,
+    /// 0 < x < 1.
+    Probability,
     /// The numbers of a constant.
     Of {
         /// Whether a number is one of them.
@@ -106,6 +129,7 @@ impl Range {
             Self::NotNegative => x.is_finite() && x >= 0.0,
             Self::Share => (0.0..1.0).contains(&x),
             Self::Unit => (0.0..=1.0).contains(&x),
+            Self::Probability => x > 0.0 && x < 1.0,
             Self::Of { is_valid, .. } => is_valid(x as f32),
         }
     }
@@ -116,6 +140,7 @@ impl Range {
             Self::NotNegative => "a finite number of at least 0",
             Self::Share => "a number of at least 0 and less than 1",
             Self::Unit => "a number from 0 to 1",
+            Self::Probability => "a probability between 0 and 1",
             Self::Of { expected, .. } => expected,
         }
     }
@@ -127,6 +152,7 @@ impl Range {
             Self::NotNegative => "number ≥ 0",
             Self::Share => "number in [0, 1)",
             Self::Unit => "number in [0, 1]",
+            Self::Probability => "number in (0, 1)",
             Self::Of { expected, .. } => expected,
         }
     }
@@ -139,8 +165,12 @@ pub type Names = fn() -> Vec<(&'static str, &'static str)>;
 pub enum Kind {
     /// true or false; on the command line a flag without a value.
     Flag,
-    /// A number.
+    /// true, unless it is switched off; on the command line a flag `--no-NAME`, whose help is "Do not" and its doc, which begins with a verb.
+    Switch,
+    /// A number that is used in single precision.
     Number(Range),
+    /// A number that is used in double precision.
+    Double(Range),
     /// A whole number from `least` to `most`, which is at most 2^53.
     Whole {
         /// The smallest.
@@ -170,6 +200,10 @@ pub enum Kind {
         /// A field as an example: its name, its value.
         example: [&'static str; 2],
     },
+    /// Numbers by name: `{ a: 1 }` in JavaScript, `a=1,b=0.1` on the command line.
+    Numbers,
+    /// Ranges by name, whose ends may be open: `{ a: [0, 10], b: [null, 5] }` in JavaScript, `a=0:10,b=:5` on the command line.
+    Ranges,
 }
 
 /// Whole numbers up to this are exact in JavaScript.
@@ -190,7 +224,8 @@ impl Kind {
             Err(Error::usage(format!("{name}{place}: got {}, expected {expected}", value.shown())))
         };
         match (self, value) {
-            (Self::Flag, Value::Flag(_)) | (Self::Formula(_) | Self::Text(_), Value::Text(_)) => Ok(()),
+            (Self::Flag | Self::Switch, Value::Flag(_)) | (Self::Formula(_) | Self::Text(_), Value::Text(_)) => Ok(()),
+            (Self::Double(range), Value::Number(x)) if range.contains(*x) => Ok(()),
             (Self::Number(range), Value::Number(x)) if range.contains(*x) => {
                 // 1e-300 is 0 in single precision.
                 if range.contains(f64::from(*x as f32)) {
@@ -236,6 +271,27 @@ impl Kind {
                 }
                 Ok(())
             }
+            (Self::Numbers | Self::Ranges, Value::Fields(fields)) => {
+                let is_fine = |value: &Value| match (self, value) {
+                    (Self::Numbers, Value::Number(_)) => true,
+                    (Self::Ranges, Value::List(ends)) => ends.len() == 2 && ends.iter().all(Value::is_end),
+                    _ => false,
+                };
+                for (at, (field, value)) in fields.iter().enumerate() {
+                    if fields[..at].iter().any(|(other, _)| other == field) {
+                        return Err(Error::usage(format!("{name}: \"{field}\" is given twice")));
+                    }
+                    if !is_fine(value) {
+                        let expected = match (self, naming) {
+                            (Self::Numbers, _) => "a number",
+                            (_, Naming::Command) => "low:high, such as 0:10, 0: or :10",
+                            _ => "[low, high], such as [0, 10] or [0, null]",
+                        };
+                        return refused(&format!(": {field}"), value, expected.into());
+                    }
+                }
+                Ok(())
+            }
             _ => refused("", value, self.expected(naming)),
         }
     }
@@ -244,8 +300,8 @@ impl Kind {
     fn expected(&self, naming: Naming) -> String {
         let is_command = naming == Naming::Command;
         match self {
-            Self::Flag => "true or false".into(),
-            Self::Number(range) => range.expected().into(),
+            Self::Flag | Self::Switch => "true or false".into(),
+            Self::Number(range) | Self::Double(range) => range.expected().into(),
             Self::Whole { least, most } => format!("a whole number from {least} to {most}"),
             Self::Name(names) => {
                 format!("one of {}", listed(&names().into_iter().map(|(name, _)| name).collect::<Vec<_>>()))
@@ -262,6 +318,10 @@ impl Kind {
                 format!("an object such as {{ {name}: {value} }}")
             }
             Self::Fields { example: [name, value], .. } => format!("an object such as {{ {name}: \"{value}\" }}"),
+            Self::Numbers if is_command => "name=value, such as a=1,b=0.1".into(),
+            Self::Ranges if is_command => "name=low:high, such as a=0:10,b=:5".into(),
+            Self::Numbers => "an object of numbers by name".into(),
+            Self::Ranges => "an object of ranges by name, such as { a: [0, 10], b: [null, 5] }".into(),
         }
     }
 
@@ -270,7 +330,8 @@ impl Kind {
         let number = |text: &str| parse_number(text.trim()).map_or_else(|| Value::Text(text.into()), Value::Number);
         match self {
             Self::Flag => Value::Flag(true),
-            Self::Number(_) | Self::Whole { .. } => number(text),
+            Self::Switch => Value::Flag(false),
+            Self::Number(_) | Self::Double(_) | Self::Whole { .. } => number(text),
             Self::Name(_) | Self::Formula(_) | Self::Text(_) => Value::Text(text.into()),
             Self::Texts => Value::List(names(text).into_iter().map(Value::Text).collect()),
             Self::Wholes { .. } if text == "none" => Value::List(Vec::new()),
@@ -286,8 +347,32 @@ impl Kind {
                 }
                 None => Value::Text(text.into()),
             },
+            Self::Numbers => pairs(text, &number),
+            Self::Ranges => pairs(text, &|range| match range.split_once(':') {
+                Some((low, high)) => Value::List(vec![end(low, f64::NEG_INFINITY), end(high, f64::INFINITY)]),
+                None => Value::Text(range.into()),
+            }),
         }
     }
+}
+
+/// `a=1,b=2` as fields, whose values `value` reads. What has no name stays text.
+fn pairs(text: &str, value: &dyn Fn(&str) -> Value) -> Value {
+    let pair = |pair: &str| {
+        let (name, text) = pair.split_once('=').map(|(name, text)| (name.trim(), text.trim()))?;
+        (!name.is_empty() && !text.is_empty()).then(|| (name.to_owned(), value(text)))
+    };
+    let all: Option<Vec<_>> = text.split(',').map(pair).collect();
+    all.map_or_else(|| Value::Text(text.into()), Value::Fields)
+}
+
+/// An end of a range; without a text it is open.
+fn end(text: &str, open: f64) -> Value {
+    let text = text.trim();
+    if text.is_empty() {
+        return Value::Number(open);
+    }
+    parse_number(text).map_or_else(|| Value::Text(text.into()), Value::Number)
 }
 
 fn check_field(name: &str, field: &str, names: Option<Names>) -> Result<()> {

@@ -122,6 +122,25 @@ impl<T> Entry<T> {
         }
     }
 
+    /// Its name as a message of a face shows it: `--max-evaluations`, `--no-recovery`, `maxEvaluations`.
+    pub fn shown(&self, naming: Naming) -> String {
+        match (&self.kind, naming) {
+            (Kind::Switch, Naming::Command) => format!("--no-{}", naming.of(self.name)),
+            _ => naming.shown(self.name),
+        }
+    }
+
+    /// What it does, in a sentence without a full stop, with the names of options as a face shows them.
+    pub fn described(&self, naming: Naming) -> String {
+        let doc = naming.filled(self.doc);
+        match (&self.kind, naming) {
+            (Kind::Switch, Naming::Command) => {
+                format!("Do not {}{}", doc[..1].to_ascii_lowercase(), &doc[1..])
+            }
+            _ => doc,
+        }
+    }
+
     /// The same option with other names that are accepted.
     #[must_use]
     pub const fn aliases(self, aliases: &'static [&'static str]) -> Self {
@@ -175,7 +194,7 @@ impl<T> Table<T> {
         for entry in self.entries() {
             let mut values = given.iter().filter(|(known, _)| known.name == entry.name).map(|(_, value)| value);
             let Some(value) = values.next() else { continue };
-            let name = naming.shown(entry.name);
+            let name = entry.shown(naming);
             if values.next().is_some() {
                 return Err(Error::usage(format!("{name} is given twice")));
             }

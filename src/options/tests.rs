@@ -133,6 +133,21 @@ fn command_line_texts_become_values() {
             Value::List(["5\" pipe", "price, net", "say \"hi\""].map(|name| Value::Text(name.into())).to_vec()),
         ),
         (fields, "a=2", Value::Fields(vec![("a".into(), Value::Number(2.0))])),
+        (Kind::Switch, "", Value::Flag(false)),
+        (
+            Kind::Numbers,
+            "a=2, b=-1",
+            Value::Fields(vec![("a".into(), Value::Number(2.0)), ("b".into(), Value::Number(-1.0))]),
+        ),
+        (Kind::Numbers, "a=2,b", Value::Text("a=2,b".into())),
+        (
+            Kind::Ranges,
+            "a=0:9,b=:5",
+            Value::Fields(vec![
+                ("a".into(), Value::List(vec![Value::Number(0.0), Value::Number(9.0)])),
+                ("b".into(), Value::List(vec![Value::Number(f64::NEG_INFINITY), Value::Number(5.0)])),
+            ]),
+        ),
     ];
     for (kind, text, wanted) in cases {
         assert_eq!(kind.parse(text), wanted, "{text}");
@@ -140,10 +155,48 @@ fn command_line_texts_become_values() {
 }
 
 #[test]
+fn named_numbers_and_ranges_are_checked_and_read() {
+    let [one, text] = [Value::Number(1.0), Value::Text("x".into())];
+    let fields =
+        |all: &[(&str, &Value)]| Value::Fields(all.iter().map(|(name, v)| ((*name).into(), (*v).clone())).collect());
+    let range = |ends: &[&Value]| Value::List(ends.iter().map(|end| (*end).clone()).collect());
+    let refused = |kind: &Kind, value: &Value, naming| kind.check(value, "o", naming).unwrap_err().to_string();
+    let (js, command) = (Naming::JavaScript, Naming::Command);
+    assert!(Kind::Numbers.check(&fields(&[("a", &one), ("b", &one)]), "o", js).is_ok());
+    assert_eq!(refused(&Kind::Numbers, &fields(&[("a", &one), ("a", &one)]), js), "o: \"a\" is given twice");
+    assert_eq!(refused(&Kind::Numbers, &fields(&[("a", &text)]), js), "o: a: got \"x\", expected a number");
+    let null = Value::Other("null".into());
+    let open = fields(&[("a", &range(&[&null, &one])), ("b", &range(&[&one, &null]))]);
+    assert!(Kind::Ranges.check(&open, "o", js).is_ok());
+    let ends = [("a".to_owned(), [f64::NEG_INFINITY, 1.0]), ("b".to_owned(), [1.0, f64::INFINITY])];
+    assert_eq!(open.ranges(), ends);
+    for ends in [range(&[&one]), range(&[&one, &one, &one]), range(&[&one, &text]), one.clone()] {
+        let message = refused(&Kind::Ranges, &fields(&[("a", &ends)]), js);
+        assert!(message.ends_with("expected [low, high], such as [0, 10] or [0, null]"), "{message}");
+    }
+    assert!(
+        refused(&Kind::Ranges, &fields(&[("a", &one)]), command)
+            .ends_with("expected low:high, such as 0:10, 0: or :10")
+    );
+    assert_eq!(refused(&Kind::Ranges, &text, command), "o: got \"x\", expected name=low:high, such as a=0:10,b=:5");
+    let level = Kind::Double(Range::Probability);
+    let near = 1.0 - f64::from(f32::EPSILON) / 8.0;
+    assert!(level.check(&Value::Number(near), "o", js).is_ok() && level.check(&one, "o", js).is_err());
+}
+
+#[test]
 fn documents_have_every_option_with_type_range_and_default() {
     let types = typescript(&TABLE);
-    assert!(types.contains("  /** Flour in kg. Number > 0. Default: 0.5. */\n  flourWeight?: number;\n"), "{types}");
-    assert!(types.contains("  shape?: \"round\" | \"long\";\n"), "{types}");
+    assert!(
+        types.contains("  /** Flour in kg. Number > 0. Default: 0.5. */\n  flourWeight?: number | undefined;\n"),
+        "{types}"
+    );
+    assert!(types.contains("  shape?: \"round\" | \"long\" | undefined;\n"), "{types}");
+    let long = document::comment(&"word ".repeat(50));
+    assert!(
+        long.starts_with("  /**\n   * word word") && long.ends_with("\n   */\n") && long.matches("word").count() == 50
+    );
+    assert!(long.lines().all(|line| line.chars().count() <= 120), "{long}");
     let rows = markdown(&TABLE, Naming::Command);
     assert!(rows.contains("| `--flour-weight` | number > 0 | 0.5 | Flour in kg |"), "{rows}");
 }

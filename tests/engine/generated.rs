@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use meromorph::fit;
 use meromorph::judge::Metrics;
 use meromorph::options::{Naming, markdown, typescript};
 use meromorph::run::{OPTIONS, READING};
@@ -20,10 +21,10 @@ fn check(path: &str, wanted: &str) {
     assert!(got == wanted, "{path} differs at {line}; run MERO_WRITE=1 cargo test --test engine generated");
 }
 
-/// Replaces what stands between the two marks in a file.
-fn check_between(path: &str, wanted: &str) {
+/// Replaces what is between the two marks of a task in a file.
+fn check_between(path: &str, task: &str, wanted: &str) {
     let text = fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
-    let (start, end) = ("<!-- options of train: generated -->\n", "<!-- end of generated -->");
+    let (start, end) = (&format!("<!-- options of {task}: generated -->\n")[..], "<!-- end of generated -->");
     let (before, rest) = text.split_once(start).unwrap_or_else(|| panic!("{path} has no {start}"));
     let (_, after) = rest.split_once(end).unwrap_or_else(|| panic!("{path} has no {end}"));
     check(path, &format!("{before}{start}{wanted}\n{end}{after}"));
@@ -31,9 +32,11 @@ fn check_between(path: &str, wanted: &str) {
 
 #[test]
 fn documents_list_every_option() {
-    check_between("docs/CLI.md", &markdown(&OPTIONS, Naming::Command));
+    check_between("docs/CLI.md", "train", &markdown(&OPTIONS, Naming::Command));
+    check_between("docs/CURVES.md", "fit", &markdown(&fit::OPTIONS, Naming::Command));
     let both = [markdown(&OPTIONS, Naming::JavaScript), markdown(&READING, Naming::JavaScript)];
-    check_between("web/README.md", &both.join("\n"));
+    check_between("web/README.md", "train", &both.join("\n"));
+    check_between("web/README.md", "fit", &markdown(&fit::OPTIONS, Naming::JavaScript));
 }
 
 #[test]
@@ -56,6 +59,18 @@ fn typescript_types_have_every_option() {
         &format!(
             "{head}\n/** Options of a training run that the engine reads. */\nexport interface EngineOptions {{\n{fields}}}\n\n\
              /** How a table of text is written. */\nexport interface ReadingOptions {{\n{reading}}}\n"
+        ),
+    );
+}
+
+#[test]
+fn typescript_types_have_every_option_of_a_fit() {
+    let head = "// The options of a curve fit. Generated from src/fit/options.rs by\n// `MERO_WRITE=1 cargo test --test engine generated`: do not edit.\n";
+    let fields = typescript(&fit::OPTIONS);
+    check(
+        "web/src/fit-options.ts",
+        &format!(
+            "{head}\n/** Options of a curve fit that the engine reads. */\nexport interface SolverOptions {{\n{fields}}}\n"
         ),
     );
 }

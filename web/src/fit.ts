@@ -7,57 +7,26 @@ import { fit as fitted, fit_many as fittedMany, initSync, models as listed, on_p
 import type { Columns } from "./data.js";
 import { InputError, serializeError, shown, tagOf } from "./errors.js";
 import { fetched } from "./inlined.js";
-import { taken } from "./options.js";
+import type { SolverOptions } from "./fit-options.js";
+import { given, taken } from "./options.js";
 import { deserializeError } from "./received.js";
 
+export type { SolverOptions } from "./fit-options.js";
 export type { Cell, Columns, HalfArray, Integers, Numbers } from "./data.js";
 export { DeviceError, InputError, InternalError, LoadError, MeromorphError, type ErrorKind } from "./errors.js";
 
 /** Options of a fit. */
-export interface CurveFitOptions {
-  /** Observed values: a column, or a formula over columns such as `"log(signal)"`. By default the last column that the model does not use. */
-  y?: string | undefined;
-  /** Column of standard deviations of the observed values: rows are weighted by 1 / sigma². */
-  sigma?: string | undefined;
-  /** Take sigma as it is. By default standard errors are scaled so that the residuals agree with them. */
-  absoluteSigma?: boolean | undefined;
-  /** Starts of parameters; others are looked for. */
-  p0?: Readonly<Record<string, number>> | undefined;
-  /** Bounds of parameters, `[low, high]`. An end that is null or infinite is open. */
-  bounds?: Readonly<Record<string, readonly [number | null, number | null]>> | undefined;
-  /** Parameters that keep a value. */
-  fix?: Readonly<Record<string, number>> | undefined;
-  /** Parameters that are computed from others: `{ d: "2*a" }`. */
-  tie?: Readonly<Record<string, string>> | undefined;
-  /** Loss of a residual. All but `linear`, the default, are robust against outliers. */
-  loss?: "linear" | "soft_l1" | "huber" | "cauchy" | "arctan" | undefined;
-  /** Size of a residual from which a robust loss counts it less, in units of y, or with sigma of sigma. By default 1. */
-  lossScale?: number | undefined;
-  /** Search: `trf` (trust region, the default) takes bounds, `lm` (Levenberg–Marquardt) does not. */
-  method?: "trf" | "lm" | undefined;
+export interface CurveFitOptions extends SolverOptions {
   /**
-   * Whether starts all over the ranges of the parameters are tried, even if a start is given: `multistart` searches from the best of many draws, `cmaes`
-   * finds the start by an evolution strategy; both on up to a thousand rows. By default `none`.
-   */
-  global?: "none" | "multistart" | "cmaes" | undefined;
-  /** Whether a search that gets stuck, or a start at which the model is not finite, is followed by others from other starts. By default true. */
-  recovery?: boolean | undefined;
-  /** Probability of intervals and bands. By default 0.95. */
-  level?: number | undefined;
-  /** Adds to each free parameter the interval from the profile of the cost, which is right where the model bends. It takes many more fits. */
-  profile?: boolean | undefined;
-  /**
-   * Where the minimum is searched. `webgpu` searches in single precision if the data allow it, and is worth it from about a million rows on; the last
-   * digits are found in double precision on the CPU. It fetches a WebAssembly of its own. By default `cpu`.
+   * Where the minimum is searched. `webgpu` searches in single precision if the data allow it, and is worth it from
+   * about a million rows on; the last digits are found in double precision on the CPU. It fetches a WebAssembly of its
+   * own. By default `cpu`.
    */
   device?: "cpu" | "webgpu" | undefined;
-  /** Evaluations of the model over all rows, at most. By default, or if it is 0, 500 for each free parameter and 500 more. */
-  maxEvaluations?: number | undefined;
-  /** What happens to rows with a missing cell (null or NaN) in a column that is used: they are an error, the default, or left out. */
-  missing?: "error" | "drop" | undefined;
-  /** Seed of the starts that are tried for parameters without one. By default 0. */
-  seed?: number | undefined;
 }
+
+/** Options of many fits: those of {@link CurveFitOptions} that each fit can have, and the observed values. */
+export type ManyFitOptions = Omit<CurveFitOptions, typeof FOR_ONE_FIT[number]> & { y: string };
 
 /** A parameter's value and how well the data determine it. */
 export interface FittedParameter {
@@ -219,13 +188,12 @@ export class CurveFit {
  * ```
  */
 export async function fit(data: Columns, model: string, options: CurveFitOptions = {}): Promise<CurveFit> {
-  const given = taken("fit", options, OPTIONS);
+  const { device = "cpu", ...rest } = given("fit", options);
   if (typeof model !== "string") throw new InputError(`fit: model is ${shown(model)}, wanted a formula or the name of a model`, "usage");
-  const { device = "cpu" } = options;
   if (!DEVICES.includes(device)) throw new InputError(`fit: device is ${shown(device)}, wanted one of "cpu", "webgpu"`, "usage");
   const columns = numeric("fit", data);
   await ready();
-  return new CurveFit(device === "webgpu" ? await searched(columns, model, given) : judged(() => fitted(columns, model, given)), "fit");
+  return new CurveFit(device === "webgpu" ? await searched(columns, model, rest) : judged(() => fitted(columns, model, rest)), "fit");
 }
 
 const DEVICES: readonly unknown[] = ["cpu", "webgpu"] satisfies CurveFitOptions["device"][];
@@ -319,12 +287,14 @@ const PART_ROWS = 500_000;
  * console.log(`${count} fits; the last a is ${parameters.a[999].toFixed(3)} ± ${stderrs.a[999].toExponential(0)}`);
  * ```
  */
-export function fitMany(data: Columns, model: string, options: Omit<CurveFitOptions, "tie" | "global" | "profile" | "device"> & { y: string }): FitsRun {
+export function fitMany(data: Columns, model: string, options: ManyFitOptions): FitsRun {
   return new FitsRun(() => parts(data, model, options));
 }
 
 async function* parts(data: Columns, model: string, options: CurveFitOptions): AsyncGenerator<FitsPart, void> {
-  const given = taken("fitMany", options, MANY_OPTIONS);
+  const rest = given("fitMany", options);
+  const alone = FOR_ONE_FIT.find((name) => name in rest);
+  if (alone) throw new InputError(`fitMany: option "${alone}" is for one fit: expected none of ${FOR_ONE_FIT.join(", ")}`, "usage");
   if (typeof model !== "string") throw new InputError(`fitMany: model is ${shown(model)}, wanted a formula or the name of a model`, "usage");
   const columns = numeric("fitMany", data);
   const observed = typeof options.y === "string" ? columns[options.y] : undefined;
@@ -351,7 +321,7 @@ async function* parts(data: Columns, model: string, options: CurveFitOptions): A
       return [name, column.length === rows ? repeated(column, number) : column.subarray(first * rows, (first + number) * rows)];
     });
     const numbers = Float64Array.from({ length: number * rows }, (_, at) => Math.floor(at / rows));
-    const fits = judged(() => fittedMany({ ...Object.fromEntries(own), [EACH]: numbers }, model, given, EACH, number)) as Omit<ManyFits, "count">;
+    const fits = judged(() => fittedMany({ ...Object.fromEntries(own), [EACH]: numbers }, model, rest, EACH, number)) as Omit<ManyFits, "count">;
     yield { ...fits, first, count: number, failures: fits.failures.map(({ fit, message }) => ({ fit: fit + first, message })) };
   }
 }
@@ -391,11 +361,8 @@ export async function models(): Promise<NamedModel[]> {
   return judged(() => listed() as NamedModel[]);
 }
 
-const OPTIONS = ["y", "sigma", "absoluteSigma", "p0", "bounds", "fix", "tie", "loss", "lossScale", "method", "global", "recovery", "level", "profile",
-  "device", "maxEvaluations", "missing", "seed"] as const satisfies readonly (keyof CurveFitOptions)[];
-
-/** Those of many fits. */
-const MANY_OPTIONS = OPTIONS.filter((name) => !["tie", "global", "profile", "device"].includes(name));
+/** Options that many fits do not have. */
+const FOR_ONE_FIT = ["tie", "global", "profile", "device"] as const satisfies readonly (keyof CurveFitOptions)[];
 
 /** Resolves when the WebAssembly is there. */
 const ready = fetched("fit", () => import("./fit-wasm.js"), (module) => {

@@ -63,7 +63,8 @@ export function cloned<T>(call: string, value: T): T {
   }
 }
 
-function given<O>(call: string, options: O): O {
+/** The options of a call that are given. */
+export function given<O>(call: string, options: O): O {
   if (typeof (options ?? {}) !== "object" || Array.isArray(options)) throw new InputError(`${call}: options: got ${shown(options)}, expected an object`, "usage");
   const given = Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined && value !== null));
   const { signal } = given;

@@ -11,12 +11,12 @@ use std::path::Path;
 use clap::{Arg, ArgAction, Command};
 
 use crate::line::{Line, Named};
-use crate::options::flags::{GROUP, TARGET};
+use crate::options::flags;
 use crate::options::reading::NAMES;
 use meromorph::error::{Error, ErrorKind, Result, hint, listed, similar};
 use meromorph::internal::host::{self, number};
-use meromorph::options::{Entry, Kind, Naming, Range, Value};
-use meromorph::run::{OPTIONS, TrainOptions};
+use meromorph::options::{Kind, Naming, Range, Value};
+use meromorph::run::OPTIONS;
 
 pub(super) use blame::FromFile;
 use depth::{MOST_DEEP, too_deep};
@@ -113,8 +113,8 @@ impl Options<'_> {
     /// A value as the command line would have it.
     fn words_of(&self, option: &Arg, value: &Value, place: &str) -> Result<Vec<String>> {
         let name = option.get_long().unwrap_or_default();
-        if let Some(entry) = self.entry(option) {
-            return spelled(name, &entry.kind, value, place);
+        if let Some(kind) = flags::kind(self.command, option) {
+            return spelled(name, kind, value, place);
         }
         let has_optional_value = option.get_num_args().is_some_and(|count| count.min_values() == 0);
         if has_optional_value && matches!(value, Value::Flag(_)) {
@@ -122,14 +122,6 @@ impl Options<'_> {
         }
         check_choice(option, value, place)?;
         spelled(name, &kind_of(option), &value.clone(), place)
-    }
-
-    /// The entry of an option of training.
-    fn entry(&self, option: &Arg) -> Option<&'static Entry<TrainOptions>> {
-        let is_training = self.command.get_groups().any(|group| {
-            group.get_id() == GROUP && (option.get_id() == TARGET || group.get_args().any(|arg| arg == option.get_id()))
-        });
-        OPTIONS.entries().find(|entry| is_training && option.get_id() == entry.name)
     }
 }
 
@@ -142,7 +134,7 @@ fn names_of(arg: &Arg) -> Vec<&str> {
         .collect()
 }
 
-/// What an option accepts that is not one of training.
+/// What an option accepts that is in no table.
 fn kind_of(option: &Arg) -> Kind {
     let id = option.get_value_parser().type_id();
     let is_one_of = |types: &[TypeId]| types.iter().any(|known| id == *known);
@@ -174,7 +166,20 @@ fn check_choice(option: &Arg, value: &Value, place: &str) -> Result<()> {
 fn spelled(name: &str, kind: &Kind, value: &Value, place: &str) -> Result<Vec<String>> {
     let value = match value {
         // As on the command line; a flag takes no text.
-        Value::Text(text) if !matches!(kind, Kind::Flag) => kind.parse(text),
+        Value::Text(text) if !matches!(kind, Kind::Flag | Kind::Switch) => kind.parse(text),
+        // Several `name=value`, as the option is given several times.
+        Value::List(items) if matches!(kind, Kind::Fields { .. } | Kind::Numbers | Kind::Ranges) => {
+            let mut fields = Vec::new();
+            for item in items {
+                match if let Value::Text(text) = item { kind.parse(text) } else { item.clone() } {
+                    Value::Fields(more) => fields.extend(more),
+                    other => {
+                        kind.check(&other, place, Naming::Command).map_err(|error| error.with_kind(ErrorKind::Usage))?
+                    }
+                }
+            }
+            Value::Fields(fields)
+        }
         Value::List(items) if matches!(kind, Kind::Texts) => Value::List(items.iter().map(number_as_text).collect()),
         other => other.clone(),
     };
@@ -200,8 +205,11 @@ fn number_as_text(value: &Value) -> Value {
 /// A number or a text as on the command line.
 fn plain(value: &Value) -> String {
     match value {
+        Value::Number(x) if x.is_infinite() => String::new(),
         Value::Number(x) => number(*x).to_string(),
         Value::Text(text) => text.clone(),
+        // The ends of a range.
+        Value::List(ends) => ends.iter().map(plain).collect::<Vec<_>>().join(":"),
         other => other.shown(),
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Answer {
     let choice = Choice { target: "y".into(), ..Choice::default() };
-    let options = args.flags.apply(TrainOptions { choice, ..TrainOptions::default() })?;
+    let options = args.flags.checked(TrainOptions { choice, ..TrainOptions::default() })?;
     args.hardware.check()?;
     if args.rows < 3 {
         return Err(Failure::usage(format!("rows is {}; a split in three needs at least 3", args.rows)));

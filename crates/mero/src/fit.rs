@@ -5,7 +5,6 @@ mod chart;
 mod checkpoint;
 mod log;
 mod many;
-mod model;
 mod page;
 mod rows;
 mod solving;
@@ -16,21 +15,21 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::Answer;
 use crate::options::contents::{FIT, FITS, LOG, PAGE};
 use crate::options::outputs::{check_outs, keep_out};
 use crate::options::reading::{check_header, read, say_notes};
 use crate::saved::load_fit;
-use crate::terminal::console::{say, say_data, say_json};
+use crate::terminal::console::{complain, say, say_data, say_json};
 use crate::terminal::interrupt;
-use crate::{Answer, Failure};
 pub(super) use args::Args;
 use chart::curve_chart;
 use meromorph::files::{Format, RowSource};
-use meromorph::fit::{FTest, Levels, Problem, RobustLoss, SavedFit, SolveOptions, add_profiles, report};
+use meromorph::fit::{FTest, FitOptions, Formula, Levels, Problem, SavedFit, add_profiles, report};
 use meromorph::internal::host::{self, FileLock};
 use page::page;
 use rows::Rows;
-use stream::Input;
+use stream::{Input, places};
 use text::text;
 
 pub(super) fn run(args: &Args) -> Answer {
@@ -47,75 +46,73 @@ pub(super) fn run(args: &Args) -> Answer {
     check_outs(&outs, &inputs, args.force)?;
     let _lock = args.checkpoint.as_deref().map(FileLock::of).transpose()?;
     interrupt::watch_until_work();
-    let loss = RobustLoss::named(&args.loss)?;
-    if let (RobustLoss::Linear, Some(_)) = (loss, args.loss_scale) {
-        return Err(Failure::usage(
-            "loss-scale: it applies to robust losses only: expected --loss soft_l1, huber, cauchy or arctan",
-        ));
-    }
     args.hardware().check()?;
     let options = args.options()?;
     let format = args.reading.format()?;
     match args.input(&format)? {
-        Input::Table => of_table(args, &format, loss, &options),
-        Input::Rows(source) => of_rows(args, source, loss, &options),
+        Input::Table => of_table(args, &format, &options),
+        Input::Rows(source) => of_rows(args, source, &options),
     }
 }
 
+/// The formula of the model, and what is observed.
+fn model(args: &Args, options: &FitOptions, names: &[&str]) -> Answer<(Formula, String)> {
+    let formula = options.formula(&args.model, names)?;
+    let target = options.target(names, &formula)?;
+    let is_euler = args.model.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "e");
+    if is_euler && !names.contains(&"e") {
+        complain("mero fit: e in the model is 2.718…, not a parameter; a parameter needs another name");
+    }
+    Ok((formula, target))
+}
+
 /// A fit of a table in memory.
-fn of_table(args: &Args, format: &Format, loss: RobustLoss, options: &SolveOptions) -> Answer {
+fn of_table(args: &Args, format: &Format, options: &FitOptions) -> Answer {
     let table = read(&args.file, format)?;
     say_notes("fit", &table);
     let names: Vec<&str> = table.names().collect();
-    let (formula, target) = args.model(&names)?;
+    let (formula, target) = model(args, options, &names)?;
     check_header(&table, format.header, [target.as_str()])?;
-    let rows = Rows::of(args, &table, &formula, &target)?;
+    let rows = Rows::of(options, &table, &formula, &target)?;
     let columns: Vec<(&str, &[f64])> =
         formula.columns().iter().map(String::as_str).zip(rows.columns.iter().map(Vec::as_slice)).collect();
     let levels: Vec<(&str, &Levels)> = formula.level_columns().into_iter().zip(&rows.levels).collect();
     let mut problem = Problem::with_levels(formula.clone(), &columns, &levels, &rows.y)?;
     if let Some(sigma) = &rows.sigma {
-        problem = problem.sigma(sigma, args.absolute_sigma)?;
+        problem = problem.sigma(sigma, options.absolute_sigma)?;
     }
-    let problem = args.known(problem.loss(loss, args.loss_scale.unwrap_or(1.0))?)?;
+    let problem = options.completed(problem)?;
     if problem.is_many() {
-        return many::run(args, &problem, options, &target, table.source());
+        return many::run(args, &problem, &options.solve, &target, table.source());
     }
     finish(args, &problem, options, &rows, &target, table.source())
 }
 
 /// A fit of rows that are read by ranges.
-fn of_rows(args: &Args, source: Box<dyn RowSource>, loss: RobustLoss, options: &SolveOptions) -> Answer {
+fn of_rows(args: &Args, source: Box<dyn RowSource>, options: &FitOptions) -> Answer {
     let names: Vec<&str> = source.columns().iter().map(String::as_str).collect();
-    let (formula, target) = args.model(&names)?;
-    let places = args.places(&*source, &formula, &target)?;
+    let (formula, target) = model(args, options, &names)?;
+    let places = places(&*source, options, &formula, &target)?;
     let plan = args.planned(&*source, &places)?;
     if args.plan {
         return Ok(());
     }
     let source = Args::kept(source, &places, &plan)?;
-    let sigma = args.sigma.as_deref().map(|name| (name, args.absolute_sigma));
+    let sigma = options.sigma.as_deref().map(|name| (name, options.absolute_sigma));
     let rows = stream::sampled(&*source, &places, &formula, sigma.is_some())?;
-    let problem = Problem::read(formula, &*source, &target, sigma, args.missing == "drop")?;
-    let problem = problem.strategy(plan.strategy).loss(loss, args.loss_scale.unwrap_or(1.0))?;
+    let problem = Problem::read(formula, &*source, &target, sigma, options.drops_missing)?;
+    let problem = options.completed(problem.strategy(plan.strategy))?;
     let rows = Rows { dropped: source.rows() - problem.rows(), ..rows };
-    finish(args, &args.known(problem)?, options, &rows, &target, &args.file.display().to_string())
+    finish(args, &problem, options, &rows, &target, &args.file.display().to_string())
 }
 
 /// Solves the fit, and writes and shows its result.
-fn finish(
-    args: &Args,
-    problem: &Problem<'_>,
-    options: &SolveOptions,
-    rows: &Rows,
-    target: &str,
-    source: &str,
-) -> Answer {
+fn finish(args: &Args, problem: &Problem<'_>, options: &FitOptions, rows: &Rows, target: &str, source: &str) -> Answer {
     let started = host::now_ms();
     let smaller = args.against.as_deref().map(load_fit).transpose()?;
     let (mut fit, checkpoint) = args.solve(problem, options, rows)?;
-    if args.profile {
-        add_profiles(problem, &mut fit, options)?;
+    if options.profile {
+        add_profiles(problem, &mut fit, &options.solve)?;
     }
     let seconds = (host::now_ms() - started) / 1e3;
     let json = report(problem, &fit, target, seconds);

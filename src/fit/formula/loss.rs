@@ -45,6 +45,17 @@ impl RobustLoss {
         Self::ALL.into_iter().find(|(_, loss)| *loss == self).map_or("", |(name, _)| name)
     }
 
+    /// Its formula in one line.
+    pub(crate) fn summary(self) -> &'static str {
+        match self {
+            Self::Linear => "z: least squares",
+            Self::SoftL1 => "2 (√(1 + z) - 1)",
+            Self::Huber => "z up to 1, then 2 √z - 1",
+            Self::Cauchy => "ln(1 + z)",
+            Self::Arctan => "arctan z, bounded",
+        }
+    }
+
     /// A loss that is as robust as a convex one can be; itself if it is convex.
     pub(crate) fn convex(self) -> Self {
         if matches!(self, Self::Cauchy | Self::Arctan) { Self::SoftL1 } else { self }

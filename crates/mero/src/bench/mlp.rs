@@ -36,7 +36,7 @@ pub(super) struct Args {
 const STEPS_PER_EPOCH: usize = 64;
 
 pub(super) fn run(args: &Args) -> Answer {
-    let options = args.flags.apply(TrainOptions::default())?;
+    let options = args.flags.checked(TrainOptions::default())?;
     let is_linear = options.head.is_none();
     if args.decoded && is_linear {
         return Err(Failure::usage("--decoded has no effect without a head with poles; set --head to rational"));

@@ -39,7 +39,7 @@ const CALLS: usize = 1000;
 
 pub(super) fn run(args: &Args) -> Answer {
     check_outs(&[("ONNX file", args.onnx.as_deref(), Some(&ONNX))], &[], args.force.force)?;
-    let options = args.flags.apply(TrainOptions::default())?;
+    let options = args.flags.checked(TrainOptions::default())?;
     let widest = options.hidden().iter().copied().max().unwrap_or(1);
     check_size(args.rows.saturating_mul(widest.max(5)))?;
     let device = args.common.hardware.open()?;

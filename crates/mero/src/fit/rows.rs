@@ -2,12 +2,11 @@
 
 use sha2::{Digest, Sha256};
 
-use super::args::Args;
 use crate::levels::levels;
 use crate::{Answer, Failure};
 use meromorph::error::{hint, listed};
 use meromorph::files::{Column, Table};
-use meromorph::fit::{Formula, Levels};
+use meromorph::fit::{FitOptions, Formula, Levels};
 use meromorph::program::parse::{free_names, parse};
 use meromorph::report::counted;
 use meromorph::{Error, Result};
@@ -25,13 +24,13 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn of(args: &Args, table: &Table, formula: &Formula, target: &str) -> Answer<Self> {
+    pub(super) fn of(options: &FitOptions, table: &Table, formula: &Formula, target: &str) -> Answer<Self> {
         let mut used: Vec<String> = formula.columns().to_vec();
         let names: Vec<&str> = table.names().collect();
         let is_column = names.contains(&target);
         let target_columns = if is_column { vec![target.to_owned()] } else { observed(target, &names)? };
         used.extend(target_columns.iter().cloned());
-        used.extend(args.sigma.iter().cloned());
+        used.extend(options.sigma.iter().cloned());
         let values: Vec<&[f64]> = used.iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
         let level_columns: Vec<&Column> = formula
             .level_columns()
@@ -46,7 +45,7 @@ impl Rows {
         };
         let kept: Vec<usize> = (0..table.rows()).filter(|&row| is_missing(row).is_none()).collect();
         let dropped = table.rows() - kept.len();
-        if let (true, Some(row)) = (args.missing == "error", (0..table.rows()).find(|&row| is_missing(row).is_some())) {
+        if let (false, Some(row)) = (options.drops_missing, (0..table.rows()).find(|&row| is_missing(row).is_some())) {
             let column = &used[is_missing(row).unwrap_or(0)];
             let more = if dropped > 1 { format!(" (and {} more)", counted(dropped - 1, "row")) } else { String::new() };
             return Err(Error::new(format!(
@@ -70,7 +69,7 @@ impl Rows {
         }
         let mut picked: Vec<Vec<f64>> =
             values.iter().map(|values| kept.iter().map(|&row| values[row]).collect()).collect();
-        let sigma = if args.sigma.is_some() { picked.pop() } else { None };
+        let sigma = if options.sigma.is_some() { picked.pop() } else { None };
         let mut observed = picked.split_off(formula.columns().len());
         let y =
             if is_column { observed.pop().unwrap_or_default() } else { computed(target, &target_columns, &observed)? };

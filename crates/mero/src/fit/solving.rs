@@ -12,7 +12,7 @@ use super::rows::Rows;
 use crate::terminal::interrupt;
 use crate::{Answer, Failure};
 use meromorph::Error;
-use meromorph::fit::{Fit, Journal, Problem, SolveOptions, approach, solve_from};
+use meromorph::fit::{Fit, FitOptions, Global, Journal, Method, Problem, SolveOptions, approach, solve_from};
 use meromorph::report::counted;
 
 /// The device that needs no search before the fit.
@@ -23,17 +23,17 @@ impl Args {
     pub(super) fn solve(
         &self,
         problem: &Problem<'_>,
-        options: &SolveOptions,
+        options: &FitOptions,
         rows: &Rows,
     ) -> Answer<(Fit, Option<Checkpoint>)> {
         let mut log = Log::new(self.log.as_deref(), self.log_threshold, problem.rows())?;
-        let new = |path: &PathBuf| Checkpoint::new(path, self.checkpoint_every, self.identity(problem, rows));
+        let new = |path: &PathBuf| Checkpoint::new(path, self.checkpoint_every, self.identity(problem, options, rows));
         let mut checkpoint = self.checkpoint.as_ref().map(new).transpose()?;
         let loaded = checkpoint.as_ref().map(|checkpoint| checkpoint.load(self.force)).transpose()?;
         let mut journal = loaded.unwrap_or_default();
-        self.approach(problem, options, &mut journal)?;
+        self.approach(problem, &options.solve, &mut journal)?;
         interrupt::watch();
-        let solved = solve_from(problem, options, &mut journal, &mut |journal| {
+        let solved = solve_from(problem, &options.solve, &mut journal, &mut |journal| {
             log.evaluated(journal);
             if let Some(checkpoint) = &mut checkpoint {
                 checkpoint.watch(journal, &mut log);
@@ -66,17 +66,20 @@ impl Args {
     }
 
     /// What tells this fit from others: model, options and data.
-    fn identity(&self, problem: &Problem<'_>, rows: &Rows) -> Sha256 {
+    fn identity(&self, problem: &Problem<'_>, options: &FitOptions, rows: &Rows) -> Sha256 {
         let mut digest = Sha256::new();
-        let ties = self.tie.join(";");
-        let (method, loss) = (&self.method, &self.loss);
-        digest.update(format!(
-            "{} {} {ties} {method} {loss} {:?}",
-            env!("CARGO_PKG_VERSION"),
-            self.model,
-            self.loss_scale
-        ));
-        digest.update(format!("{} {} {} {}", self.device, self.seed, self.max_evaluations, self.absolute_sigma));
+        let FitOptions { ties, loss, loss_scale, absolute_sigma, solve, .. } = options;
+        let SolveOptions { seed, evaluations, method, global, recovers, .. } = solve;
+        let ties: Vec<String> = ties.iter().map(|(name, formula)| format!("{name}={formula}")).collect();
+        let (ties, loss, version) = (ties.join(";"), loss.name(), env!("CARGO_PKG_VERSION"));
+        let method = Method::ALL.iter().find(|(_, known)| known == method).map_or("", |(name, _)| name);
+        let loss_scale = (*loss_scale != 1.0).then_some(loss_scale);
+        digest.update(format!("{version} {} {ties} {method} {loss} {loss_scale:?}", self.model));
+        digest.update(format!("{} {seed} {evaluations} {absolute_sigma}", self.device));
+        // Without these, checkpoints of earlier versions are known.
+        if (*global, *recovers) != (Global::None, true) {
+            digest.update(format!("{global:?} {recovers}"));
+        }
         digest.update(format!("{:?}", problem.parameters()));
         rows.digest(&mut digest);
         digest

@@ -11,7 +11,7 @@ use crate::{Answer, Failure};
 use meromorph::files::ranges::Cached;
 use meromorph::files::{Format, RowSource};
 use meromorph::files::{is_read_by_ranges_only, open_rows};
-use meromorph::fit::{Facts, Formula, Plan, Strategy};
+use meromorph::fit::{Facts, FitOptions, Formula, Plan, Strategy};
 use meromorph::internal::host::{self, MemoryLimit};
 use meromorph::report::{Table as TextTable, binary, count};
 
@@ -125,23 +125,27 @@ impl Args {
         distinct.dedup();
         Ok(Box::new(Cached::new(source, &distinct, rows)?))
     }
+}
 
-    /// Places of the columns that a fit uses.
-    pub(super) fn places(&self, source: &dyn RowSource, formula: &Formula, target: &str) -> Answer<Vec<usize>> {
-        let used = formula.columns().iter().map(String::as_str).chain([target]);
-        let used = used.chain(self.sigma.as_deref()).chain(formula.level_columns());
-        let names: Vec<&str> = source.columns().iter().map(String::as_str).collect();
-        used.map(|name| {
-            let place = names.iter().position(|known| *known == name);
-            place.ok_or_else(|| {
-                let (all, near) =
-                    (meromorph::error::listed(&names), meromorph::error::hint(name, names.iter().copied()));
-                let only = "where rows are read by ranges, y is a column";
-                Failure::usage(format!("got \"{name}\", expected a column, one of {all}{near} ({only})"))
-            })
+/// Places of the columns that a fit uses.
+pub(super) fn places(
+    source: &dyn RowSource,
+    options: &FitOptions,
+    formula: &Formula,
+    target: &str,
+) -> Answer<Vec<usize>> {
+    let used = formula.columns().iter().map(String::as_str).chain([target]);
+    let used = used.chain(options.sigma.as_deref()).chain(formula.level_columns());
+    let names: Vec<&str> = source.columns().iter().map(String::as_str).collect();
+    used.map(|name| {
+        let place = names.iter().position(|known| *known == name);
+        place.ok_or_else(|| {
+            let (all, near) = (meromorph::error::listed(&names), meromorph::error::hint(name, names.iter().copied()));
+            let only = "where rows are read by ranges, y is a column";
+            Failure::usage(format!("got \"{name}\", expected a column, one of {all}{near} ({only})"))
         })
-        .collect()
-    }
+    })
+    .collect()
 }
 
 /// Some rows for pictures, spread over all.

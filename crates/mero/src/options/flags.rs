@@ -1,4 +1,4 @@
-//! The options of a training run as flags. Arguments, help texts and values come from the option table of `train`.
+//! The options of a task as flags. Arguments, help texts and values come from the task's table of options.
 
 use std::marker::PhantomData;
 
@@ -8,13 +8,47 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use crate::{Answer, Failure};
 use meromorph::error::Error;
 use meromorph::files::Table;
-use meromorph::options::{Entry, Given, Kind, Naming, Value};
+use meromorph::fit::{self, FitOptions};
+use meromorph::options::{Entry, Given, Kind, Naming, Table as OptionTable, Value};
 use meromorph::run::{OPTIONS, Run, SplitTable, TrainOptions};
 
-/// Which options a command has.
+/// A task whose options are a table.
+pub(crate) trait Task: Sized + 'static {
+    /// Its options.
+    const TABLE: &'static OptionTable<Self>;
+    /// The group of all of them in a command, without the target of training.
+    const GROUP: &'static str;
+}
+
+impl Task for TrainOptions {
+    const TABLE: &'static OptionTable<Self> = &OPTIONS;
+    const GROUP: &'static str = TRAINING;
+}
+
+impl Task for FitOptions {
+    const TABLE: &'static OptionTable<Self> = &fit::OPTIONS;
+    const GROUP: &'static str = "FitOptions";
+}
+
+/// Which options of a task a command has.
 pub(crate) trait Selection {
+    /// The task.
+    type Of: Task;
+
     /// Whether it has the option `name` of `group`.
     fn has(group: &str, name: &str) -> bool;
+}
+
+/// All options of a curve fit.
+#[derive(Clone)]
+pub(crate) struct Curve;
+
+impl Selection for Curve {
+    type Of = FitOptions;
+
+    fn has(_: &str, _: &str) -> bool {
+        true
+    }
 }
 
 /// All options: for a command that reads a table with a target.
@@ -32,24 +66,32 @@ pub(crate) struct Step;
 const COLUMNS: &str = "Columns and rows";
 
 impl Selection for All {
+    type Of = TrainOptions;
+
     fn has(_: &str, _: &str) -> bool {
         true
     }
 }
 
 impl Selection for Model {
+    type Of = TrainOptions;
+
     fn has(group: &str, _: &str) -> bool {
         group != COLUMNS
     }
 }
 
 impl Selection for Shape {
+    type Of = TrainOptions;
+
     fn has(_: &str, name: &str) -> bool {
         ["hidden", "activation"].contains(&name)
     }
 }
 
 impl Selection for Step {
+    type Of = TrainOptions;
+
     fn has(_: &str, name: &str) -> bool {
         ["hidden", "activation", "loss", "optimizer", "batch", "head"].contains(&name)
     }
@@ -60,21 +102,29 @@ impl Selection for Step {
 pub(crate) struct Shape;
 
 /// The options given on the command line.
-pub(crate) struct Flags<S> {
-    given: Vec<Given<TrainOptions>>,
+pub(crate) struct Flags<S: Selection> {
+    given: Vec<Given<S::Of>>,
     selection: PhantomData<S>,
 }
 
-/// The group of all options except the target.
-pub(crate) const GROUP: &str = "TrainOptions";
+/// The group of all options of training except the target.
+pub(crate) const TRAINING: &str = "TrainOptions";
 /// The option that is not in the group.
 pub(crate) const TARGET: &str = "target";
 
+impl<S: Selection<Of = TrainOptions>> Flags<S> {
+    /// `options` with the given values, which fit together. Errors are usage errors.
+    pub(crate) fn checked(&self, options: TrainOptions) -> Answer<TrainOptions> {
+        let options = self.apply(options)?;
+        options.check().map_err(|error| refused(&error))?;
+        Ok(options)
+    }
+}
+
 impl<S: Selection> Flags<S> {
     /// `options` with the given values. Errors are usage errors.
-    pub(crate) fn apply(&self, mut options: TrainOptions) -> Answer<TrainOptions> {
-        let applied = OPTIONS.apply(&mut options, &self.given, Naming::Command).and_then(|()| options.check());
-        applied.map_err(|error| refused(&error))?;
+    pub(crate) fn apply(&self, mut options: S::Of) -> Answer<S::Of> {
+        S::Of::TABLE.apply(&mut options, &self.given, Naming::Command).map_err(|error| refused(&error))?;
         Ok(options)
     }
 
@@ -89,8 +139,9 @@ impl<S: Selection> Flags<S> {
         self.given.iter().any(|(entry, _)| entry.name == name)
     }
 
-    fn entries() -> impl Iterator<Item = (&'static str, &'static Entry<TrainOptions>)> {
-        let all = OPTIONS.groups.iter().flat_map(|group| (group.entries)().iter().map(|entry| (group.title, entry)));
+    fn entries() -> impl Iterator<Item = (&'static str, &'static Entry<S::Of>)> {
+        let all =
+            S::Of::TABLE.groups.iter().flat_map(|group| (group.entries)().iter().map(|entry| (group.title, entry)));
         all.filter(|(group, entry)| S::has(group, entry.name))
     }
 }
@@ -98,7 +149,7 @@ impl<S: Selection> Flags<S> {
 impl<S: Selection> Args for Flags<S> {
     fn augment_args(command: Command) -> Command {
         let ids = Self::entries().map(|(_, entry)| entry.name).filter(|name| *name != TARGET);
-        let group = ArgGroup::new(GROUP).multiple(true).args(ids);
+        let group = ArgGroup::new(S::Of::GROUP).multiple(true).args(ids);
         command.args(Self::entries().map(|(group, entry)| argument(entry).help_heading(group))).group(group)
     }
 
@@ -119,19 +170,32 @@ impl<S: Selection> FromArgMatches for Flags<S> {
     }
 }
 
+/// The kind of an option of a command that comes from a table.
+pub(crate) fn kind(command: &Command, option: &Arg) -> Option<&'static Kind> {
+    kind_in::<TrainOptions>(command, option).or_else(|| kind_in::<FitOptions>(command, option))
+}
+
+fn kind_in<T: Task>(command: &Command, option: &Arg) -> Option<&'static Kind> {
+    let id = option.get_id();
+    let has = |group: &ArgGroup| group.get_id() == T::GROUP && (id == TARGET || group.get_args().any(|arg| arg == id));
+    let is_here = command.get_groups().any(has);
+    T::TABLE.entries().find(|entry| is_here && id == entry.name).map(|entry| &entry.kind)
+}
+
 /// An option as an argument of a command.
-fn argument(entry: &'static Entry<TrainOptions>) -> Arg {
+fn argument<T>(entry: &'static Entry<T>) -> Arg {
     let spelled = |name: &str| Naming::Command.of(name);
     let default = entry.default_text(Naming::Command);
-    let default = if default.is_empty() { default } else { format!(" [default: {default}]") };
-    let help = Naming::Command.filled(entry.doc) + &default;
+    let is_off = matches!(entry.kind, Kind::Flag | Kind::Switch);
+    let default = if default.is_empty() || is_off { String::new() } else { format!(" [default: {default}]") };
+    let help = entry.described(Naming::Command) + &default;
     let argument = Arg::new(entry.name)
-        .long(spelled(entry.name))
+        .long(entry.shown(Naming::Command).trim_start_matches('-').to_owned())
         .aliases(entry.aliases.iter().map(|alias| spelled(alias)))
         .action(ArgAction::Set);
     let argument = match &entry.kind {
-        Kind::Flag => argument.action(ArgAction::SetTrue),
-        Kind::Number(_) => argument.value_name("X"),
+        Kind::Flag | Kind::Switch => argument.action(ArgAction::SetTrue),
+        Kind::Number(_) | Kind::Double(_) => argument.value_name("X"),
         Kind::Whole { .. } => argument.value_name("N"),
         Kind::Name(names) => {
             let values = names().into_iter().map(|(name, doc)| PossibleValue::new(name).help(doc));
@@ -146,15 +210,17 @@ fn argument(entry: &'static Entry<TrainOptions>) -> Arg {
         Kind::Wholes { length: None } => argument.value_name("N,N,N"),
         Kind::Wholes { length: Some(_) } => argument.value_name("N,N"),
         Kind::Fields { .. } => argument.value_name("NAME=VALUE").action(ArgAction::Append),
+        Kind::Numbers => argument.value_name("a=1,b=0.1").action(ArgAction::Append).allow_hyphen_values(true),
+        Kind::Ranges => argument.value_name("a=0:10,b=:5").action(ArgAction::Append).allow_hyphen_values(true),
     };
     let argument = if entry.name == TARGET { argument.required_unless_present("resume") } else { argument };
     argument.help(help)
 }
 
 /// The value of an option, if it was given. Repeated lists are joined, and so are repeated objects.
-pub(crate) fn value(entry: &Entry<TrainOptions>, matches: &ArgMatches) -> Option<Value> {
-    if let Kind::Flag = entry.kind {
-        return matches.get_flag(entry.name).then_some(Value::Flag(true));
+pub(crate) fn value<T>(entry: &Entry<T>, matches: &ArgMatches) -> Option<Value> {
+    if let Kind::Flag | Kind::Switch = entry.kind {
+        return matches.get_flag(entry.name).then(|| entry.kind.parse(""));
     }
     let values = matches.get_many::<String>(entry.name)?.map(|text| entry.kind.parse(text));
     values.reduce(|all, next| match (all, next) {

@@ -48,7 +48,7 @@ impl Sizes {
     /// as outputs, the second target of each is 1.
     pub(crate) fn run(&self, value: impl Fn(usize) -> f32) -> Answer<(Data, Spec, TrainerConfig)> {
         let choice = Choice { target: self.target.clone().unwrap_or_default(), ..Choice::default() };
-        let options = self.flags.apply(TrainOptions { choice, ..TrainOptions::default() })?;
+        let options = self.flags.checked(TrainOptions { choice, ..TrainOptions::default() })?;
         if let Some(file) = &self.file {
             let Run { data, spec, settings, .. } = prepare(&options, &read(file, &self.reading.format()?)?)?;
             return Ok((data, spec, settings));

@@ -56,20 +56,20 @@ fn a_mistake_is_explained() {
         ),
         ("fit data.csv --model a+b --y y".into(), format!("fit: model: it uses no column: expected at least one of {columns}")),
         ("fit data.csv --model a*x --y z".into(), format!("fit: y: got \"z\", expected a column, one of {columns}")),
-        (decay("--p0 a"), "fit: p0: got \"a\", expected name=value, such as a=1,b=0.1".into()),
-        (decay("--p0 a=one"), "fit: p0: a: got \"one\", expected a number".into()),
-        (decay("--p0 a=1,a=2"), "fit: p0: \"a\" is given twice".into()),
-        (decay("--p0 a=1,b=2 --fix b=1"), "fit: p0: b is fixed: expected --p0 or --fix for it, not both".into()),
+        (decay("--p0 a"), "fit: --p0: got \"a\", expected name=value, such as a=1,b=0.1".into()),
+        (decay("--p0 a=one"), "fit: --p0: a: got \"one\", expected a number".into()),
+        (decay("--p0 a=1,a=2"), "fit: --p0: \"a\" is given twice".into()),
+        (decay("--p0 a=1,b=2 --fix b=1"), "fit: p0: b is fixed: expected p0 or fix for it, not both".into()),
         (decay("--out fit.json --report fit.json"), "fit: fit.json is the fit itself; name another file".into()),
         (decay("--report data.csv"), "fit: data.csv is the table itself; name another file".into()),
         (decay("--report gaps.csv"), "fit: gaps.csv exists and is not a page; name another file, or replace it with --force".into()),
-        (decay("--bounds a=1"), "fit: bounds: a: got \"1\", expected low:high, such as 0:10, 0: or :10".into()),
+        (decay("--bounds a=1"), "fit: --bounds: a: got \"1\", expected low:high, such as 0:10, 0: or :10".into()),
         (decay("--tie c=x"), "fit: tie: \"c\" uses the column \"x\": expected parameters only".into()),
         (decay("--tie c=y"), "fit: tie: \"c\" uses the column \"y\": expected parameters only".into()),
-        (decay("--loss hubert"), "fit: loss: got \"hubert\", expected one of \"linear\", \"soft_l1\", \"huber\", \"cauchy\", \"arctan\"; did you mean \"huber\"?".into()),
-        (decay("--loss-scale 2"), "fit: loss-scale: it applies to robust losses only: expected --loss soft_l1, huber, cauchy or arctan".into()),
+        (decay("--loss hubert"), "invalid value 'hubert' for '--loss <NAME>'\n  [possible values: linear, soft_l1, huber, cauchy, arctan]\n\n  tip: a similar value exists: 'huber'\n\nFor more information, try '--help'.".into()),
+        (decay("--loss-scale 2"), "fit: --loss-scale has no effect without a robust loss: --loss soft_l1, huber, cauchy or arctan".into()),
         (decay("--method lm --bounds a=0:9"), "fit: method: lm takes no bounds: expected trf, or no bounds".into()),
-        (decay("--level 95"), "fit: level: got 95, expected a probability between 0 and 1".into()),
+        (decay("--level 95"), "fit: --level: got 95, expected a probability between 0 and 1".into()),
         (format!("fit gaps.csv {DECAY}"), "fit: gaps.csv, row 41: column \"y\" has a missing cell (and 1 row more): expected numbers; --missing drop leaves such rows out".into()),
         ("predict fit.json data.csv --proba".into(), "predict: proba: it applies to trained models; the file is a fit".into()),
         ("predict fit.json data.csv --precision f16".into(), "predict: precision: it applies to trained models; the file is a fit".into()),
@@ -82,6 +82,28 @@ fn a_mistake_is_explained() {
     }
     let text = String::from_utf8(folder.mero("fit data.csv --model a*group+b --y y").stderr).unwrap();
     assert!(text.contains("\"group\"") && text.contains("row 1"), "{text}");
+}
+
+#[test]
+fn a_file_of_options_holds_starts_bounds_and_ties() {
+    let folder = folder();
+    let file =
+        "y = \"y\"\nno-recovery = true\ntie = { c = \"a/2\" }\nbounds = { b = [0, 2.5] }\np0 = [\"a=2\", \"b=1\"]\n";
+    folder.write("fit.toml", file);
+    let by_file = folder.told("fit data.csv --model a*exp(-b*x)+c --config fit.toml --json");
+    let line = "--y y --no-recovery --tie c=a/2 --bounds b=0:2.5 --p0 a=2 --p0 b=1";
+    let by_line = folder.told(&format!("fit data.csv --model a*exp(-b*x)+c {line} --json"));
+    let parts = |text: &str| {
+        let report: Value = serde_json::from_str(text).expect("one object");
+        (report["parameters"].clone(), report["history"].clone(), report["ties"].clone())
+    };
+    assert_eq!(parts(&by_file), parts(&by_line));
+    folder.write("fit.toml", "bounds = { b = [0] }\n");
+    let (_, message) = folder.refused("fit data.csv --model a*exp(-b*x)+c --config fit.toml");
+    assert_eq!(
+        message,
+        "mero: fit: fit.toml: bounds: b: got an array, expected [low, high], such as [0, 10] or [0, null]"
+    );
 }
 
 /// Decays of three sets with their own amplitudes: set, t, y.

@@ -3,9 +3,8 @@
 use js_sys::{Array, Object};
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::options::FitOptions;
 use meromorph::error::{Error, Result, hint, listed};
-use meromorph::fit::{Formula, Levels};
+use meromorph::fit::{FitOptions, Formula, Levels};
 use meromorph::internal::host::number;
 use meromorph::program::parse::{free_names, parse};
 use meromorph_web_values::{show, wanted_numbers};

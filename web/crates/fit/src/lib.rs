@@ -2,7 +2,6 @@
 #![cfg(target_arch = "wasm32")]
 
 mod data;
-mod options;
 
 use js_sys::{Array, Float64Array};
 use wasm_bindgen::JsValue;
@@ -12,16 +11,16 @@ pub use data::Columns;
 pub use meromorph_web_values::on_panic;
 
 use data::FitRows;
-use meromorph::error::{Error, Result, listed};
+use meromorph::error::{Error, ErrorKind, Result};
 use meromorph::fit::{
-    Fit, Formula, Levels, MODELS, Problem, SavedFit, SmallFit, SolveOptions, add_profiles, is_named, named, report,
+    Fit, FitOptions, Formula, Levels, MODELS, OPTIONS, Problem, SavedFit, SmallFit, SolveOptions, add_profiles, report,
     solve, solve_each,
 };
 use meromorph::internal::host;
-use meromorph::program::parse::is_name;
+use meromorph::options::{Naming, Value};
 use meromorph::program::source::Language;
+use meromorph_web_values::options::apply;
 use meromorph_web_values::{Answer, object, set, strings, thrown};
-use options::{FitOptions, check_level};
 
 /// Fits a model to `data`, an object of arrays by the names of their columns. Returns the report of the fit as JSON, which [`Saved`] reads.
 #[wasm_bindgen]
@@ -59,7 +58,7 @@ fn many(data: &JsValue, model: &str, options: &JsValue, each: &str, count: usize
     }
     let names = request.formula.parameters();
     // Fits in parts have the same names in each, whatever is free there.
-    let is_free = |name: &String| !request.options.fixed.iter().any(|(fixed, _)| fixed == name);
+    let is_free = |name: &String| !request.options.fix.iter().any(|(fixed, _)| fixed == name);
     let free = names.iter().enumerate().filter(|(_, name)| is_free(name));
     let place = |(at, name)| (name, places.iter().position(|&free| free == at));
     let free: Vec<(&String, Option<usize>)> = free.map(place).collect();
@@ -102,7 +101,7 @@ fn arrays(names: &[String], free: &[(&String, Option<usize>)], fits: &[Option<Re
 
 const NO_ROWS: &str = "fit: no row has all values: expected at least one";
 
-/// A fit as it is request for.
+/// A fit as it is asked for.
 pub struct FitRequest {
     formula: Formula,
     target: String,
@@ -113,13 +112,9 @@ pub struct FitRequest {
 impl FitRequest {
     /// With the column `each`, every parameter has a value for each of its levels.
     pub fn read(data: &Columns, model: &str, options: &JsValue, each: Option<&str>) -> Result<Self> {
-        let options = FitOptions::read(options)?;
+        let options = options_of(if each.is_some() { "fitMany" } else { "fit" }, options)?;
         let names = data.names();
-        let mut formula = formula(model.trim(), &names, &options)?;
-        check_names(&formula, &names)?;
-        for (name, text) in &options.ties {
-            formula = formula.tied(name, text)?;
-        }
+        let mut formula = options.formula(model, &names)?;
         let target = options.target(&names, &formula)?;
         if let Some(each) = each {
             formula = formula.for_each(each)?;
@@ -137,12 +132,11 @@ impl FitRequest {
         let columns = formula.columns().iter().map(String::as_str).zip(rows.columns.iter().map(Vec::as_slice));
         let columns: Vec<(&str, &[f64])> = columns.collect();
         let levels: Vec<(&str, &Levels)> = formula.level_columns().into_iter().zip(&rows.levels).collect();
-        let problem = Problem::with_levels(formula.clone(), &columns, &levels, &rows.y)?;
-        let mut problem = problem.loss(options.loss, options.loss_scale)?;
+        let mut problem = Problem::with_levels(formula.clone(), &columns, &levels, &rows.y)?;
         if let Some(sigma) = &rows.sigma {
-            problem = problem.sigma(sigma, options.is_absolute)?;
+            problem = problem.sigma(sigma, options.absolute_sigma)?;
         }
-        options.known(problem)
+        options.completed(problem)
     }
 
     /// How it is searched for.
@@ -152,35 +146,19 @@ impl FitRequest {
 
     /// The report of a solved fit, whose intervals from profiles are added if they are wanted. It took the time since `started`, in milliseconds.
     pub fn report(&self, problem: &Problem<'_>, mut fit: Fit, started: f64) -> Result<String> {
-        if self.options.profiles {
+        if self.options.profile {
             add_profiles(problem, &mut fit, &self.options.solve)?;
         }
         Ok(report(problem, &fit, &self.target, (host::now_ms() - started) / 1e3).to_string())
     }
 }
 
-/// The model: a formula, or a named model over the first column that is not y.
-fn formula(model: &str, names: &[&str], options: &FitOptions) -> Result<Formula> {
-    let others = [options.y.as_deref(), options.sigma.as_deref()];
-    let first = names.iter().find(|name| !others.contains(&Some(**name)));
-    let text = match first {
-        // A column alone has no parameters, so a name that is both means the model.
-        Some(first) if is_name(model) && (!names.contains(&model) || is_named(model)) => named(model, first)?,
-        _ => model.to_owned(),
-    };
-    Formula::parse(&text, names)
-}
-
-/// Errors if the formula uses no column; perhaps a parameter is a mistyped one.
-fn check_names(formula: &Formula, names: &[&str]) -> Result<()> {
-    if !formula.columns().is_empty() {
-        return Ok(());
-    }
-    let like = |name: &String| names.iter().find(|column| column.eq_ignore_ascii_case(name));
-    let near = formula.parameters().iter().find_map(like);
-    let near = near.map_or(String::new(), |column| format!("; did you mean \"{column}\"?"));
-    let columns = listed(names);
-    Err(Error::usage(format!("model: it uses no column: expected at least one of {columns}{near}")))
+/// The options of a fit from a JavaScript object, for the function `call`.
+fn options_of(call: &str, object: &JsValue) -> Result<FitOptions> {
+    let mut options = FitOptions::default();
+    apply(&OPTIONS, &mut options, object, |_| None).map_err(|error| error.within(call).with_kind(ErrorKind::Usage))?;
+    options.solve.threads = 1;
+    Ok(options)
 }
 
 /// Every named model: `{ name, summary, formula, parameters }`.
@@ -230,7 +208,7 @@ impl Saved {
 impl Saved {
     fn predicted(&self, data: &Columns, level: Option<f64>) -> Result<JsValue> {
         let level = level.unwrap_or(self.fit.level());
-        check_level(level)?;
+        OPTIONS.entry("level").kind.check(&Value::Number(level), "level", Naming::JavaScript)?;
         let formula = self.fit.formula();
         let numbers = |name: &String| Ok((name.clone(), data.numbers("predict", name)?));
         let columns: Vec<(String, Vec<f64>)> = formula.columns().iter().map(numbers).collect::<Result<_>>()?;

@@ -1,6 +1,7 @@
 //! JavaScript values for the parts of the browser build: numbers, plain objects, tables, errors and panics.
 #![cfg(target_arch = "wasm32")]
 
+pub mod options;
 mod panic;
 pub mod rows;
 
