@@ -236,8 +236,11 @@ export interface ReadingOptions {
   na?: readonly string[] | undefined;
   /** Whether NA and the other words are texts like others, so that only empty cells and those of na are missing. */
   keepNa?: boolean | undefined;
-  /** Encoding of the text. Default: utf-8, or the one of the mark at its start. */
-  encoding?: "utf-8" | "utf-16le" | "utf-16be" | "latin1" | "windows-1252" | "iso-8859-15" | undefined;
+  /**
+   * Encoding of the text: utf-8, utf-16le, utf-16be, latin1, windows-1252 or iso-8859-15. Default: utf-8, or the one of
+   * the mark at its start.
+   */
+  encoding?: string | undefined;
   /** Lines that begin with this are left out. Default: # for lines at the top. */
   comment?: string | undefined;
   /** Lines before the table, which are left out. Whole number ≥ 0. Default: those that are clearly above the names. */

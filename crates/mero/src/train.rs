@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::Record;
 use crate::options::contents::{CONFIG, CONFIG_START, PAGE};
-use crate::options::flags::{All, Flags, TRAINING, prepare};
+use crate::options::flags::{All, Flags, TEXT, TRAINING, prepare};
 use crate::options::hardware::{Hardware, choose_geometry};
 use crate::options::outputs::{Output, check_outs, write_out};
 use crate::options::reading::{Reading, check_header, read, read_like};
@@ -33,7 +33,7 @@ pub(super) struct Args {
     /// CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
     file: PathBuf,
     /// Resume the run of a checkpoint, which holds all its options; the result is the same as without the interruption
-    #[arg(long, value_name = "CKPT", conflicts_with_all = ["Reading", TRAINING])]
+    #[arg(long, value_name = "CKPT", conflicts_with_all = ["Reading", TEXT, TRAINING])]
     resume: Option<PathBuf>,
     #[command(flatten)]
     reading: Reading,

@@ -1,10 +1,10 @@
-//! The options of reading a table of text, the same in the command (`src/cli/args.rs`) and in JavaScript.
+//! The options of reading a table of text, the same in every face.
 
-use crate::files::{BadRows, ENCODINGS, Format, Header};
+use crate::files::{BadRows, Format, Header, encoding_by_name};
 use crate::options::{Entry, Group, Kind, Table};
 
 /// The options of reading a table of text.
-pub static READING: Table<Format> = Table { groups: &[Group { title: "Reading CSV and TSV", entries: || ENTRIES }] };
+pub static READING: Table<Format> = Table { groups: &[Group { title: "Reading the table", entries: || ENTRIES }] };
 
 const fn option(name: &'static str, kind: Kind, doc: &'static str) -> Entry<Format> {
     Entry::new(name, kind, doc)
@@ -20,7 +20,7 @@ const ENTRIES: &[Entry<Format>] = &[
         "Character between cells, or spaces for any number of blanks",
     )
     .default("the one of , ; | and tab that the first line has most often, or spaces")
-    .set(|f, v| f.delimiter = Some(v.text().into())),
+    .set(|f, v| f.delimiter = Some(v.text().replace("\\t", "\t"))),
     option("decimal", Kind::Text("a point or a comma"), "Decimal mark of numbers")
         .default("a point")
         .set(|f, v| f.decimal = v.text().into()),
@@ -34,9 +34,13 @@ const ENTRIES: &[Entry<Format>] = &[
     .set(|f, v| f.missing = v.texts()),
     option("keep_na", Kind::Flag, "Whether NA and the other words are texts like others, so that only empty cells and those of {na} are missing")
         .set(|f, v| f.keeps_words = v.flag()),
-    option("encoding", Kind::Name(encodings), "Encoding of the text")
-        .default("utf-8, or the one of the mark at its start")
-        .set(|f, v| f.layout.encoding = Some(v.text().into())),
+    option(
+        "encoding",
+        Kind::Text("the name of an encoding"),
+        "Encoding of the text: utf-8, utf-16le, utf-16be, latin1, windows-1252 or iso-8859-15",
+    )
+    .default("utf-8, or the one of the mark at its start")
+    .try_set(|f, v| encoding_by_name(v.text()).map(|name| f.layout.encoding = Some(name.into()))),
     option("comment", Kind::Text("the text at the start of a comment"), "Lines that begin with this are left out")
         .default("# for lines at the top")
         .set(|f, v| f.layout.comment = Some(v.text().into())),
@@ -56,10 +60,6 @@ const ENTRIES: &[Entry<Format>] = &[
     .default("a backslash where only that makes sense")
     .set(|f, v| f.layout.escape = Some(v.text().into())),
 ];
-
-fn encodings() -> Vec<(&'static str, &'static str)> {
-    ENCODINGS.to_vec()
-}
 
 fn bad_rows() -> Vec<(&'static str, &'static str)> {
     BadRows::ALL.map(|(name, doc, _)| (name, doc)).to_vec()

@@ -3,10 +3,10 @@
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 
-use crate::options::flags::value;
+use crate::options::flags::{HEADER, value};
 use crate::options::reading::NAMES;
 use meromorph::options::{Value, names};
-use meromorph::run::OPTIONS;
+use meromorph::run::{OPTIONS, READING};
 
 /// Options that say where results go or what is printed, not what is trained.
 const ELSEWHERE: [&str; 13] = [
@@ -60,7 +60,10 @@ impl FromArgMatches for Record {
 
 /// The value of an option that was given.
 fn value_of(id: &str, matches: &ArgMatches) -> Value {
-    if let Some(value) = OPTIONS.entries().find(|entry| entry.name == id).and_then(|entry| value(entry, matches)) {
+    let training = OPTIONS.entries().find(|entry| entry.name == id).and_then(|entry| value(entry, matches));
+    let reading =
+        || READING.entries().find(|entry| entry.name == id && id != HEADER).and_then(|entry| value(entry, matches));
+    if let Some(value) = training.or_else(reading) {
         return value;
     }
     if let Ok(Some(flag)) = matches.try_get_one::<bool>(id) {

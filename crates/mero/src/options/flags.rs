@@ -7,10 +7,11 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 
 use crate::{Answer, Failure};
 use meromorph::error::Error;
+use meromorph::files::Format;
 use meromorph::files::Table;
 use meromorph::fit::{self, FitOptions};
 use meromorph::options::{Entry, Given, Kind, Naming, Table as OptionTable, Value};
-use meromorph::run::{OPTIONS, Run, SplitTable, TrainOptions};
+use meromorph::run::{OPTIONS, READING, Run, SplitTable, TrainOptions};
 
 /// A task whose options are a table.
 pub(crate) trait Task: Sized + 'static {
@@ -30,6 +31,11 @@ impl Task for FitOptions {
     const GROUP: &'static str = "FitOptions";
 }
 
+impl Task for Format {
+    const TABLE: &'static OptionTable<Self> = &READING;
+    const GROUP: &'static str = TEXT;
+}
+
 /// Which options of a task a command has.
 pub(crate) trait Selection {
     /// The task.
@@ -37,6 +43,18 @@ pub(crate) trait Selection {
 
     /// Whether it has the option `name` of `group`.
     fn has(group: &str, name: &str) -> bool;
+}
+
+/// How a table of text is written, without the header: a command has `--header` and `--no-header`.
+#[derive(Clone)]
+pub(crate) struct Text;
+
+impl Selection for Text {
+    type Of = Format;
+
+    fn has(_: &str, name: &str) -> bool {
+        name != HEADER
+    }
 }
 
 /// All options of a curve fit.
@@ -107,8 +125,18 @@ pub(crate) struct Flags<S: Selection> {
     selection: PhantomData<S>,
 }
 
+impl<S: Selection> Clone for Flags<S> {
+    fn clone(&self) -> Self {
+        Self { given: self.given.clone(), selection: PhantomData }
+    }
+}
+
 /// The group of all options of training except the target.
 pub(crate) const TRAINING: &str = "TrainOptions";
+/// The group of the options of how a table of text is written.
+pub(crate) const TEXT: &str = "Format";
+/// The option of reading that is two flags here.
+pub(crate) const HEADER: &str = "header";
 /// The option that is not in the group.
 pub(crate) const TARGET: &str = "target";
 
@@ -132,6 +160,11 @@ impl<S: Selection> Flags<S> {
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         let (_, value) = self.given.iter().find(|(entry, _)| entry.name == name)?;
         if let Value::Text(text) = value { Some(text) } else { None }
+    }
+
+    /// The names of the options that were given.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.given.iter().map(|(entry, _)| entry.name)
     }
 
     /// Whether an option was given.
@@ -172,7 +205,8 @@ impl<S: Selection> FromArgMatches for Flags<S> {
 
 /// The kind of an option of a command that comes from a table.
 pub(crate) fn kind(command: &Command, option: &Arg) -> Option<&'static Kind> {
-    kind_in::<TrainOptions>(command, option).or_else(|| kind_in::<FitOptions>(command, option))
+    let kind = kind_in::<TrainOptions>(command, option).or_else(|| kind_in::<FitOptions>(command, option));
+    kind.or_else(|| kind_in::<Format>(command, option))
 }
 
 fn kind_in<T: Task>(command: &Command, option: &Arg) -> Option<&'static Kind> {

@@ -4,17 +4,17 @@ use std::path::Path;
 
 use clap::Args;
 
+use crate::options::flags::{Flags, Text};
 use crate::terminal::console::complain;
 use crate::terminal::progress::Progress;
 use crate::{Answer, Failure};
-use meromorph::files::{BadRows, Format, Given, Header, Layout, ReadLike, Table, TableBytes, encoding_by_name};
+use meromorph::files::{Format, Given, Header, ReadLike, Table, TableBytes};
 use meromorph::files::{check_bytes, read_files, read_files_like, read_table, read_table_like, unpack};
 use meromorph::internal::host;
 use meromorph::model::Model;
-use meromorph::options::names as names_of;
 use meromorph::{Error, Result};
 
-/// Options of lists of names besides those of training, which are read by [`names_of`].
+/// Options of lists of names besides those of training, which are read as names.
 pub(crate) const NAMES: [&str; 2] = ["na", "partial"];
 
 /// How a table's file is read.
@@ -25,44 +25,13 @@ pub(crate) struct Reading {
     #[arg(long, conflicts_with = "no_header")]
     header: bool,
     /// The first record is data; columns are named c0, c1, …
-    #[arg(long)]
+    #[arg(long, conflicts_with = "header_row")]
     no_header: bool,
-    /// Character between cells, or "spaces" for any number of blanks; by default, the one of , ; | and tab that the first record has most often, or spaces (a tab is \t)
-    #[arg(long, value_name = "CHAR")]
-    delimiter: Option<String>,
-    /// Decimal mark of numbers: . or , [default: .]
-    #[arg(long, value_name = "CHAR")]
-    decimal: Option<String>,
-    /// Character between groups of three digits
-    #[arg(long, value_name = "CHAR")]
-    thousands: Option<String>,
-    /// Texts that mean a missing cell, besides nothing, N/A, nan, null, ? and, among numbers and dates, NA, -, none, unknown and other usual words
-    #[arg(long, value_name = "A,B", allow_hyphen_values = true)]
-    na: Vec<String>,
-    /// NA and the other words are texts like others; only empty cells and those of --na are missing
-    #[arg(long)]
-    keep_na: bool,
+    #[command(flatten)]
+    flags: Flags<Text>,
     /// Sheet of an Excel workbook; by default, the first that is not hidden
     #[arg(long, value_name = "NAME")]
     sheet: Option<String>,
-    /// Encoding of the text: utf-8, utf-16le, utf-16be, latin1, windows-1252 or iso-8859-15; by default, UTF-8 or the one of its mark
-    #[arg(long, value_name = "NAME")]
-    encoding: Option<String>,
-    /// Lines that begin with this text are comments; by default, those with # at the top
-    #[arg(long, value_name = "TEXT")]
-    comment: Option<String>,
-    /// Lines before the table, which are left out
-    #[arg(long, value_name = "LINES")]
-    skip: Option<usize>,
-    /// Line of the names, from 1; lines before it are left out
-    #[arg(long, value_name = "LINE", conflicts_with = "no_header")]
-    header_row: Option<usize>,
-    /// What is done with rows that have too few or too many cells [default: refuse]
-    #[arg(long, value_name = "HOW", value_parser = BadRows::ALL.map(|(name, _, _)| name))]
-    bad_rows: Option<String>,
-    /// Character before a quote within quotes, if that is not another quote
-    #[arg(long, value_name = "CHAR")]
-    escape: Option<String>,
 }
 
 impl Reading {
@@ -73,47 +42,17 @@ impl Reading {
 
     /// What was said, for a table that is else written like another one. Errors if the marks contradict each other.
     pub(crate) fn given(&self) -> Answer<Given> {
-        let mut format = Format::default();
-        let names = [
-            ("header", self.header || self.no_header),
-            ("delimiter", self.delimiter.is_some()),
-            ("decimal", self.decimal.is_some()),
-            ("thousands", self.thousands.is_some()),
-            ("na", !self.na.is_empty()),
-            ("keep_na", self.keep_na),
-            ("sheet", self.sheet.is_some()),
-            ("encoding", self.encoding.is_some()),
-            ("comment", self.comment.is_some()),
-            ("skip", self.skip.is_some()),
-            ("header_row", self.header_row.is_some()),
-            ("bad_rows", self.bad_rows.is_some()),
-            ("escape", self.escape.is_some()),
-        ];
+        let mut format = self.flags.apply(Format::default())?;
         format.header = match (self.header, self.no_header) {
             (true, _) => Header::Yes,
             (_, true) => Header::No,
             _ => Header::Auto,
         };
-        format.delimiter = self.delimiter.as_ref().map(|text| text.replace("\\t", "\t"));
-        format.missing = self.na.iter().flat_map(|text| names_of(text)).collect();
-        if let Some(decimal) = &self.decimal {
-            format.decimal.clone_from(decimal);
-        }
-        format.thousands.clone_from(&self.thousands);
         format.sheet.clone_from(&self.sheet);
-        format.keeps_words = self.keep_na;
-        let bad_rows = self.bad_rows.as_deref().map(BadRows::by_name).transpose();
-        let encoding = self.encoding.as_deref().map(encoding_by_name).transpose();
-        format.layout = Layout {
-            encoding: encoding.map_err(|error| Failure::usage(error.to_string()))?.map(str::to_owned),
-            comment: self.comment.clone(),
-            skip: self.skip.unwrap_or(0),
-            header_row: self.header_row,
-            bad_rows: bad_rows.map_err(|error| Failure::usage(error.to_string()))?.unwrap_or_default(),
-            escape: self.escape.clone(),
-        };
         format.check().map_err(|error| Failure::usage(error.to_string()))?;
-        Ok(Given { format, names: names.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect() })
+        let others = [("header", self.header || self.no_header), ("sheet", self.sheet.is_some())];
+        let others = others.into_iter().filter_map(|(name, is_given)| is_given.then_some(name));
+        Ok(Given { format, names: self.flags.names().chain(others).collect() })
     }
 }
 

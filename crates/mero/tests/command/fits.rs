@@ -94,7 +94,7 @@ fn a_file_of_options_holds_starts_bounds_and_ties() {
     let line = "--y y --no-recovery --tie c=a/2 --bounds b=0:2.5 --p0 a=2 --p0 b=1";
     let by_line = folder.told(&format!("fit data.csv --model a*exp(-b*x)+c {line} --json"));
     let parts = |text: &str| {
-        let report: Value = serde_json::from_str(text).expect("one object");
+        let report: serde_json::Value = serde_json::from_str(text).expect("one object");
         (report["parameters"].clone(), report["history"].clone(), report["ties"].clone())
     };
     assert_eq!(parts(&by_file), parts(&by_line));

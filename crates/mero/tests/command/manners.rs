@@ -233,14 +233,18 @@ fn folds_do_not_resume_and_predictions_are_csv() {
 }
 
 /// Headings of options that several commands share, with exactly these options.
-const SHARED: [(&str, &str); 4] = [
+const SHARED: [(&str, &str); 8] = [
     (
         "Reading the table",
-        "header no-header delimiter decimal thousands na keep-na sheet encoding comment skip header-row bad-rows escape",
+        "header no-header delimiter decimal thousands na keep-na encoding comment skip header-row bad-rows escape sheet",
     ),
     ("Hardware", "device threads no-subgroups geometry products"),
     ("Table or sizes", "target inputs outputs rows"),
     ("Every command", "config color quiet"),
+    ("Parameters", "p0 bounds fix tie"),
+    ("Observed values", "y sigma absolute-sigma missing loss loss-scale"),
+    ("Search", "method global no-recovery max-evaluations seed"),
+    ("Answer", "level profile"),
 ];
 
 #[test]
@@ -251,8 +255,8 @@ fn options_print_under_their_headings() {
         ("eval", "sweep profile importance partial report json help"),
         (
             "fit",
-            "model y p0 bounds fix tie sigma absolute-sigma loss loss-scale method global no-recovery profile against level max-evaluations missing \
-             seed device threads out report strategy memory-limit plan checkpoint checkpoint-every log log-threshold force json help",
+            "model against device threads out report strategy memory-limit plan checkpoint checkpoint-every log log-threshold \
+             force json help",
         ),
         ("plan", "settings print json help"),
         ("profile", "steps windows memory trace page json help"),
