@@ -6,6 +6,8 @@ use meromorph::loss::{Loss, PairLoss};
 use meromorph::model::Model;
 use meromorph::nn::{Activation, Decoding, Head, Spec};
 use meromorph::optim::{Optimizer, Plateau, Schedule, ScheduleShape, Step};
+use meromorph::options::{Naming, Value};
+use meromorph::run::{OPTIONS, TrainOptions};
 use meromorph::train::{
     Checkpoint, CoverageGoal, Data, Event, Examples, Flow, Outcome, StepKind, Stop, Trainer, TrainerConfig,
 };
@@ -345,4 +347,20 @@ fn an_order_of_other_rows_is_an_error() {
         assert_eq!(error(vec![0, 1]), "shuffle: got an order of 2 rows, expected 3");
         assert_eq!(error(vec![0, 1, 3]), "shuffle: got row 3 in an order, expected rows below 3");
     }
+}
+
+#[test]
+fn the_patience_of_the_coverage_is_an_option() {
+    let given = |all: &[(&str, Value)]| -> Vec<_> {
+        all.iter().map(|(name, value)| (OPTIONS.entry(name), value.clone())).collect()
+    };
+    let (head, least) = (("head", Value::Text("rational".into())), ("min_coverage", Value::Number(0.5)));
+    let patience = ("coverage_patience", Value::Number(7.0));
+    let mut options = TrainOptions::default();
+    OPTIONS.apply(&mut options, &given(&[head.clone(), least.clone()]), Naming::Rust).unwrap();
+    assert_eq!(options.coverage, Some(CoverageGoal { least: 0.5, patience: 3 }));
+    OPTIONS.apply(&mut options, &given(&[head.clone(), least, patience.clone()]), Naming::Rust).unwrap();
+    assert_eq!(options.coverage, Some(CoverageGoal { least: 0.5, patience: 7 }));
+    let error = OPTIONS.apply(&mut TrainOptions::default(), &given(&[head, patience]), Naming::Command).unwrap_err();
+    assert_eq!(error.to_string(), "--coverage-patience has no effect without --min-coverage");
 }

@@ -197,8 +197,12 @@ export interface EngineOptions {
   tauTrain?: number | undefined;
   /** How the distance to a pole is measured. Default: angle. */
   threshold?: "angle" | "denominator" | undefined;
-  /** Stop when fewer validation rows than this share have a value in three epochs in a row. Number in [0, 1]. */
+  /**
+   * Stop when fewer validation rows than this share have a value in coveragePatience epochs in a row. Number in [0, 1].
+   */
   minCoverage?: number | undefined;
+  /** Epochs in a row below minCoverage that end the run. Whole number ≥ 1. Default: 3. */
+  coveragePatience?: number | undefined;
   /**
    * Weights of the terms of the loss; FROM..TO@FIRST..LAST moves a weight between two epochs. Default: 1 for chordal.
    */

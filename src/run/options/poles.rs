@@ -66,10 +66,14 @@ pub(crate) const POLES: &[Entry<TrainOptions>] = &[
     option(
         "min_coverage",
         Kind::Number(Range::Unit),
-        "Stop when fewer validation rows than this share have a value in three epochs in a row",
+        "Stop when fewer validation rows than this share have a value in {coverage_patience} epochs in a row",
     )
     .needs(has_poles, WITH_HEAD)
-    .set(|o, v| o.coverage = Some(CoverageGoal { least: v.number(), patience: COVERAGE_PATIENCE })),
+    .set(|o, v| o.coverage = Some(CoverageGoal { least: v.number(), patience: 3 })),
+    option("coverage_patience", Kind::whole(1), "Epochs in a row below {min_coverage} that end the run")
+        .default("3")
+        .needs(|o| o.coverage.is_some(), "{min_coverage}")
+        .set(|o, v| o.coverage.iter_mut().for_each(|goal| goal.patience = v.whole())),
     option(
         "term",
         Kind::Fields { names: Some(terms), has_numbers: true, example: ["decoded", "0.5"] },
@@ -95,8 +99,6 @@ pub(crate) const POLES: &[Entry<TrainOptions>] = &[
         .set(|o, v| o.curriculum.draws_poles = v.flag()),
 ];
 
-/// Epochs of too little coverage that end a run.
-const COVERAGE_PATIENCE: usize = 3;
 /// What options of models with poles need.
 const WITH_HEAD: &str = "a head with poles; set {head} to rational, projective or angular";
 
