@@ -5,10 +5,12 @@ mod document;
 mod elsewhere;
 mod kind;
 mod naming;
+mod value;
 
 pub use document::{markdown, typescript};
-pub use kind::{Kind, Names, Range, Value, names};
+pub use kind::{Kind, Names, Range, names};
 pub use naming::Naming;
+pub use value::Value;
 
 use crate::error::{Error, Result, similar};
 use crate::host::number;

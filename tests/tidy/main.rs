@@ -262,3 +262,20 @@ fn documents_are_at_most_120_columns_wide() {
     }
     assert!(wide.is_empty(), "wider than 120 columns: {wide:#?}");
 }
+
+/// `tests/run ROOM` runs the suites of a room: each suite of the engine belongs to one.
+#[test]
+fn every_suite_of_the_engine_belongs_to_a_room() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = |name: &str| fs::read_to_string(root.join(name)).expect("a file of tests");
+    let (suites, run) = (text("tests/engine/main.rs"), text("tests/run"));
+    let table = run.split("declare -A SUITES=(").nth(1).and_then(|rest| rest.split("\n)").next()).expect("a table");
+    let named: Vec<&str> = table.split(['"', ' ', '\n']).collect();
+    let helpers = ["devices", "noise"];
+    let modules = suites.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+    let alone: Vec<&str> = modules.filter(|name| !helpers.contains(name) && !named.contains(name)).collect();
+    assert!(alone.is_empty(), "not in SUITES of tests/run: {alone:?}");
+    let rooms = table.split('[').skip(1).filter_map(|rest| rest.split(']').next());
+    let unknown: Vec<&str> = rooms.filter(|room| !root.join("src").join(room).exists()).collect();
+    assert!(unknown.is_empty(), "no rooms of src: {unknown:?}");
+}
