@@ -67,8 +67,7 @@ pub static OPTIONS: Table<FitOptions> = Table {
 const PARAMETERS: &[Entry<FitOptions>] = &[
     Entry::new("p0", Kind::Numbers, "Starts of parameters; others are looked for")
         .set(|options, value| options.p0 = value.numbers()),
-    Entry::new("bounds", Kind::Ranges, "Bounds of parameters, low and high; either may be open")
-        .set(|options, value| options.bounds = value.ranges()),
+    Entry::new("bounds", Kind::Ranges, "Bounds of parameters").set(|options, value| options.bounds = value.ranges()),
     Entry::new("fix", Kind::Numbers, "Parameters that keep a value")
         .set(|options, value| options.fix = value.numbers()),
     Entry::new(
@@ -84,7 +83,7 @@ const PARAMETERS: &[Entry<FitOptions>] = &[
 const OBSERVED: &[Entry<FitOptions>] = &[
     Entry::new(
         "y",
-        Kind::Text("the name of a column, or a formula over columns,"),
+        Kind::Text("a column, or a formula over columns,"),
         "Observed values: a column, or a formula over columns such as \"log(y)\"",
     )
     .default("the last column that the model does not use")
@@ -147,7 +146,7 @@ const SEARCH: &[Entry<FitOptions>] = &[
                 ("cmaes", "An evolution strategy"),
             ]
         }),
-        "Search for the start all over the ranges, on up to a thousand rows, even if {p0} is given",
+        "Search for the start all over the bounds, on up to a thousand rows, even if {p0} is given",
     )
     .default("none")
     .set(|options, value| options.solve.global = one_of(&Global::ALL, value.text())),
@@ -161,7 +160,7 @@ const SEARCH: &[Entry<FitOptions>] = &[
     Entry::new(
         "max_evaluations",
         Kind::EXACT,
-        "Evaluations of the model over all rows, at most; 0 = 500 for each free parameter and 500 more",
+        "Evaluations of the model over all rows, at most; 0 means 500 for each free parameter, and 500 more",
     )
     .default("0")
     .set(|options, value| options.solve.evaluations = value.whole()),

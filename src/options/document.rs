@@ -98,7 +98,7 @@ fn described(kind: &Kind, naming: Naming) -> String {
         Kind::Whole { least, .. } => format!("whole number ≥ {least}"),
         Kind::Name(all) => names(all()),
         Kind::Formula(all) => format!("{}, or a formula", names(all())),
-        Kind::Text(what) => (*what).into(),
+        Kind::Text(what) => what.trim_end_matches(',').into(),
         Kind::Texts => "names".into(),
         Kind::Wholes { length: None } => "whole numbers ≥ 1".into(),
         Kind::Wholes { length: Some(length) } => format!("{length} whole numbers"),

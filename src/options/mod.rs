@@ -118,6 +118,8 @@ impl<T> Entry<T> {
     /// The default in words, with names as a face shows them; empty where there is none.
     pub fn default_text(&self, naming: Naming) -> String {
         match self.default {
+            // The flag that switches it off is not given.
+            _ if matches!(self.kind, Kind::Switch) && naming == Naming::Command => "false".into(),
             Default::Text(text) => naming.filled(text),
             Default::From(text) => naming.filled(&text()),
             Default::Number(default) => number(default).to_string(),

@@ -1,4 +1,4 @@
-"""Writes the HDF5 files of tests/ranges.rs: python tests/data/ranges.py, with h5py 3.16 and numpy 2.4."""
+"""Writes the HDF5 files of tests/engine/ranges: python tests/data/ranges.py, with h5py 3.16 and numpy 2.4."""
 
 from pathlib import Path
 

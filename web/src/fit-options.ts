@@ -5,7 +5,7 @@
 export interface SolverOptions {
   /** Starts of parameters; others are looked for. */
   p0?: Readonly<Record<string, number>> | undefined;
-  /** Bounds of parameters, low and high; either may be open. */
+  /** Bounds of parameters. */
   bounds?: Readonly<Record<string, readonly [number | null, number | null]>> | undefined;
   /** Parameters that keep a value. */
   fix?: Readonly<Record<string, number>> | undefined;
@@ -31,13 +31,13 @@ export interface SolverOptions {
   lossScale?: number | undefined;
   /** How the minimum is searched. Default: trf. */
   method?: "trf" | "lm" | undefined;
-  /** Search for the start all over the ranges, on up to a thousand rows, even if p0 is given. Default: none. */
+  /** Search for the start all over the bounds, on up to a thousand rows, even if p0 is given. Default: none. */
   global?: "none" | "multistart" | "cmaes" | undefined;
   /** Search again from other starts if a search gets stuck or the model is not finite at the start. Default: true. */
   recovery?: boolean | undefined;
   /**
-   * Evaluations of the model over all rows, at most; 0 = 500 for each free parameter and 500 more. Whole number from 0
-   * to 2^53. Default: 0.
+   * Evaluations of the model over all rows, at most; 0 means 500 for each free parameter, and 500 more. Whole number
+   * from 0 to 2^53. Default: 0.
    */
   maxEvaluations?: number | undefined;
   /** Seed of the starts that are tried for parameters without one. Whole number from 0 to 2^53. Default: 0. */

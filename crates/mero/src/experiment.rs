@@ -51,7 +51,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME=DIR", help_heading = "Other programs")]
     predictions: Vec<Predictions>,
     /// Folder for <domain>.json and <domain>.html; created if missing
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     out: Option<PathBuf>,
     #[command(flatten)]
     force: Force,

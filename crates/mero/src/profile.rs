@@ -36,8 +36,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "JSON")]
     trace: Option<PathBuf>,
     /// File for a page with charts
-    #[arg(long, value_name = "HTML")]
-    page: Option<PathBuf>,
+    #[arg(long, alias = "page", value_name = "HTML")]
+    report: Option<PathBuf>,
     #[command(flatten)]
     force: Force,
     /// Print only JSON, one object
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args) -> Answer {
         }
     }
     let table = args.sizes.file().map(|file| ("table", file.as_path()));
-    let outs = [("trace", args.trace.as_deref(), Some(&TRACE)), ("page", args.page.as_deref(), Some(&PAGE))];
+    let outs = [("trace", args.trace.as_deref(), Some(&TRACE)), ("page", args.report.as_deref(), Some(&PAGE))];
     check_outs(&outs, table.as_slice(), args.force.force)?;
     args.hardware.check()?;
     let (data, spec, settings) = args.sizes.run(wave)?;
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> Answer {
         let trace = trace(&findings.profile, &format!("{} ({})", info.device, info.name));
         write_out(out, &TRACE, format!("{trace}\n").as_bytes(), args.force.force)?;
     }
-    if let Some(out) = &args.page {
+    if let Some(out) = &args.report {
         write_out(out, &PAGE, page::page(&findings).html().as_bytes(), args.force.force)?;
     }
     if args.json {

@@ -18,7 +18,7 @@ use meromorph::{Error, Result};
 #[command(next_help_heading = "Output")]
 pub(crate) struct Output {
     /// The model file
-    #[arg(long, value_name = "MODEL")]
+    #[arg(short, long, value_name = "MODEL")]
     pub out: Option<PathBuf>,
     /// Replace whatever is in the place of an output; without it, a model replaces only one of the same columns and target, and any other output only
     /// one of its own kind

@@ -1,4 +1,4 @@
-//! The page of `mero profile --page`: where the time goes first, then each launch against the roofline, then the tables.
+//! The page of `mero profile --report`: where the time goes first, then each launch against the roofline, then the tables.
 
 use super::findings::Findings;
 use super::text::{

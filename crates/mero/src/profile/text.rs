@@ -38,7 +38,7 @@ pub(super) fn report(findings: &Findings) -> String {
         let ms: f64 = longest(profile).iter().skip(MOST_LAUNCHES).map(|(_, one)| one.ms).sum();
         let share = percent(ms / profile.step_ms);
         let others = if left == 1 { "1 other launch takes".to_owned() } else { format!("{left} other launches take") };
-        parts.push(format!("  {others} {share}; --json and --page have all"));
+        parts.push(format!("  {others} {share}; --json and --report have all"));
     }
     parts.extend(groupings(profile).map(|(by, what)| grouped(profile, by, what).text()));
     parts.push(speedups(profile));

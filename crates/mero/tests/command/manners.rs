@@ -259,7 +259,7 @@ fn options_print_under_their_headings() {
              force json help",
         ),
         ("plan", "settings print json help"),
-        ("profile", "steps windows memory trace page json help"),
+        ("profile", "steps windows memory trace report json help"),
         ("train", "resume help"),
         ("export", "bundle overwrite onnx html npm name web f16 int8 data check expect-digest json help"),
         ("bench mlp", "steps deep decoded windows json help"),

@@ -29,7 +29,7 @@ fn a_profile_is_told_in_tables_and_in_json() {
 fn a_profile_of_a_table_writes_a_trace_and_a_page() {
     let folder = filled();
     let line = "profile good.csv --target y --hidden 8 --head rational --device cpu --threads 1 --steps 3 --windows 1";
-    folder.told(&format!("{line} --trace trace.json --page page.html"));
+    folder.told(&format!("{line} --trace trace.json --report page.html"));
     let trace: serde_json::Value = serde_json::from_str(&folder.text("trace.json")).unwrap();
     assert!(trace["traceEvents"].as_array().is_some_and(|events| events.len() > 6), "{trace}");
     let page = folder.text("page.html");
