@@ -2,7 +2,7 @@
 
 use meromorph::fit::RobustLoss;
 
-use super::{DECAY, decay, fitted, noise, problem};
+use super::{DECAY, Truth, decay, fitted, noise, problem};
 
 /// A few numbers of [0, 1) from a seed.
 fn shares(seed: u64) -> impl FnMut() -> f64 {
@@ -97,4 +97,23 @@ fn robust_steps_stay_within_bounds() {
     let bounded = problem("a * x", &data).unwrap().bounds("a", 0.0, 1.0).unwrap();
     let fit = fitted(&bounded.loss(RobustLoss::Cauchy, 0.1).unwrap());
     assert_eq!(fit.value("a"), Some(1.0));
+}
+
+/// The starts of usual models are found without any help.
+#[test]
+fn starts_are_found() {
+    let x: Vec<f64> = (0..400).map(|row| -2.0 + f64::from(row) * 0.02).collect();
+    let noise = noise(400);
+    let models: [Truth; 5] = [
+        ("a * exp(-0.5 * ((x - m) / s)^2) + c", |x| 3.0 * (-0.5 * ((x - 1.0) / 0.4).powi(2)).exp() + 1.0),
+        ("l / (1 + exp(-k * (x - m)))", |x| 4.0 / (1.0 + (-2.0 * (x - 1.5)).exp())),
+        ("a / (1 + ((x - m) / g)^2) + c * x", |x| 2.0 / (1.0 + ((x - 3.0) / 0.3).powi(2)) + 0.2 * x),
+        ("a * exp(-b * x) * cos(w * x + p)", |x| 2.0 * (-0.3 * x).exp() * (4.0 * x + 0.5).cos()),
+        ("a + b * x + c * x^2 + d * x^3", |x| 1.0 - x + 0.5 * x * x - 0.1 * x.powi(3)),
+    ];
+    for (text, truth) in models {
+        let y: Vec<f64> = x.iter().zip(&noise).map(|(x, noise)| truth(*x) + 0.02 * noise).collect();
+        let fit = fitted(&problem(text, &[x.clone(), y]).unwrap());
+        assert!(fit.statistics.rmse < 0.02, "{text}: {fit:?}");
+    }
 }
