@@ -14,7 +14,7 @@ use meromorph::program::{Program, ScalarOp, op};
 const SECONDS: f64 = 0.7;
 
 fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let expected: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     for name in ["cpu", "webgpu"] {
         let request = |subgroups| Request { device: name.into(), subgroups, ..Request::default() };
         let Ok(device) = pollster::block_on(Device::open(&request(true))) else { continue };
@@ -26,7 +26,7 @@ fn main() {
             device.info().subgroup
         );
         for (line, make) in lines(device.info()) {
-            if wanted.is_empty() || wanted.iter().any(|word| format!("{name} {line}").contains(word)) {
+            if expected.is_empty() || expected.iter().any(|word| format!("{name} {line}").contains(word)) {
                 measure(&device, &line, &*make);
                 let exchanges = ["reduce", "softmax", "layer_norm"].iter().any(|kernel| line.starts_with(kernel));
                 if exchanges && device.info().subgroup > 1 {

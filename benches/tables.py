@@ -177,8 +177,8 @@ def half(name):
     return ("dev", "held")[hashlib.sha256(name.encode()).digest()[0] % 2]
 
 
-def is_named(name, wanted):
-    return not wanted or any(name.endswith(end) for end in wanted)
+def is_named(name, expected):
+    return not expected or any(name.endswith(end) for end in expected)
 
 
 # Tables and splits
@@ -335,9 +335,9 @@ def peers(args):
         "catboost": ("catboost", catboost),
         "realmlp": ("pytabkit", realmlp),
     }
-    wanted = [name for name in args.peers.split(",") if name]
-    installed = [name for name in wanted if importlib.util.find_spec(every[name][0].replace("scikit-learn", "sklearn"))]
-    for name in set(wanted) - set(installed):
+    expected = [name for name in args.peers.split(",") if name]
+    installed = [name for name in expected if importlib.util.find_spec(every[name][0].replace("scikit-learn", "sklearn"))]
+    for name in set(expected) - set(installed):
         print(f"tables: {name} is not compared; pip install {every[name][0]}", file=sys.stderr)
     return {name: (importlib.metadata.version(every[name][0]), peer(every[name][1])) for name in installed}
 

@@ -24,9 +24,9 @@ fn main() -> Result<()> {
     let points = [-1.2_f32, -0.5, 0.3, 1.0];
     let outputs = pollster::block_on(trainer.predict(&points))?;
     for (x, n) in points.iter().zip(outputs) {
-        let (got, wanted) = (1.0 + x * n, (-x * x).exp());
-        println!("u({x}) = {got:.4}, e^(-x²) = {wanted:.4}");
-        assert!((got - wanted).abs() < 0.02, "the equation must hold");
+        let (got, expected) = (1.0 + x * n, (-x * x).exp());
+        println!("u({x}) = {got:.4}, e^(-x²) = {expected:.4}");
+        assert!((got - expected).abs() < 0.02, "the equation must hold");
     }
     Ok(())
 }

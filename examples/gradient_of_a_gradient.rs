@@ -11,8 +11,8 @@ fn main() -> Result<()> {
     let second = ops::grad(&first, &[&x])?.remove(0).expect("so does its gradient");
 
     let got = pollster::block_on(second.value().to_f32())?;
-    let wanted: Vec<f32> = [0.0_f32, 1.0, 2.0].iter().map(|x| 2.0 * x.cos() - x * x.sin()).collect();
-    println!("got {got:?}, 2 cos x - x sin x = {wanted:?}");
-    assert!(got.iter().zip(&wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-5));
+    let expected: Vec<f32> = [0.0_f32, 1.0, 2.0].iter().map(|x| 2.0 * x.cos() - x * x.sin()).collect();
+    println!("got {got:?}, 2 cos x - x sin x = {expected:?}");
+    assert!(got.iter().zip(&expected).all(|(got, expected)| (got - expected).abs() < 1e-5));
     Ok(())
 }

@@ -36,7 +36,7 @@ fn main() -> Result<()> {
     let outputs = block_on(model.outputs(&device, &points))?;
     for (x, y) in points.chunks_exact(2).zip(outputs) {
         println!("{} · {} = {y:.3}", x[0], x[1]);
-        assert!((y - x[0] * x[1]).abs() < 0.05, "wanted {}", x[0] * x[1]);
+        assert!((y - x[0] * x[1]).abs() < 0.05, "expected {}", x[0] * x[1]);
     }
     println!("as ONNX {} bytes", write_onnx(&model)?.len());
     Ok(())

@@ -30,6 +30,6 @@ fn main() -> Result<()> {
     let outputs = pollster::block_on(trainer.predict_each(&[0.0, 1.0]))?;
     let (residue, pole) = (outputs[0][0], -outputs[1][0]);
     println!("residue {residue:.4} at {pole:.4}; at x = 1 the value is {:.4}", outputs[0][1] / outputs[1][1]);
-    assert!((residue - 1.5).abs() < 0.01 && (pole - 0.3).abs() < 0.01, "wanted 1.5 at 0.3");
+    assert!((residue - 1.5).abs() < 0.01 && (pole - 0.3).abs() < 0.01, "expected 1.5 at 0.3");
     Ok(())
 }

@@ -54,6 +54,6 @@ fn main() -> Result<()> {
     println!("{}", graph.lines()?.join("\n"));
     let r2 = block_on(model.evaluate(&device, &table))?.metrics.and_then(|metrics| metrics.r2).unwrap_or_default();
     println!("R² {r2:.4}; as ONNX {} bytes", write_onnx(&model)?.len());
-    assert!(r2 > 0.9, "wanted a good fit, got R² = {r2}");
+    assert!(r2 > 0.9, "expected a good fit, got R² = {r2}");
     Ok(())
 }

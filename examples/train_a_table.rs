@@ -23,6 +23,6 @@ fn main() -> Result<()> {
     let model = Model::load(&file, "prices.safetensors")?;
     let new = read_table(b"width,material\n3.0,oak\n", "new.csv", Header::Auto)?;
     let predictions = pollster::block_on(model.predict(&device, &new))?;
-    println!("3 wide, oak: {:?}, wanted 11", predictions[0]);
+    println!("3 wide, oak: {:?}, expected 11", predictions[0]);
     Ok(())
 }

@@ -95,13 +95,13 @@ pub fn listed(names: &[&str]) -> String {
 /// The candidate that `name` most likely misspells, if any: at most a third of the letters differ. Case, `-` and `_` are ignored.
 pub fn similar<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.replace(['-', '_'], "").to_ascii_lowercase();
-    let wanted = plain(name);
-    if wanted.len() > 64 {
+    let expected = plain(name);
+    if expected.len() > 64 {
         return None;
     }
-    let near = candidates.map(|candidate| (strsim::osa_distance(&wanted, &plain(candidate)), candidate));
+    let near = candidates.map(|candidate| (strsim::osa_distance(&expected, &plain(candidate)), candidate));
     let (distance, candidate) = near.min_by_key(|(distance, _)| *distance)?;
-    (distance <= wanted.len().div_ceil(3).min(3) && distance < wanted.len()).then_some(candidate)
+    (distance <= expected.len().div_ceil(3).min(3) && distance < expected.len()).then_some(candidate)
 }
 
 /// The end of a message about an unknown name, `; did you mean "batch"?`; empty if no candidate is [`similar`].

@@ -226,17 +226,17 @@ def session_of(folder, metadata):
     return session
 
 
-def differences(metadata, outputs, wanted):
+def differences(metadata, outputs, expected):
     """Problems of the outputs against the columns that `mero predict` wrote."""
     target, = metadata["preparation"]["target"].values()
     if "means" in target:
-        given = numpy.array([wanted[f"p({name})"] for name in target["columns"]], dtype=float).T
+        given = numpy.array([expected[f"p({name})"] for name in target["columns"]], dtype=float).T
         return [] if numpy.allclose(outputs["output"], given, rtol=1e-5, atol=1e-7) else ["shares"]
     if "levels" in target:
         named = [target["levels"][at] for at in outputs["output"].argmax(axis=1)]
-        problems = [] if named == wanted["prediction"] else ["classes"]
+        problems = [] if named == expected["prediction"] else ["classes"]
         if metadata["encoding"]["output"].startswith("the probability"):
-            given = numpy.array(wanted["probability"], dtype=float)
+            given = numpy.array(expected["probability"], dtype=float)
             if not numpy.allclose(outputs["output"].max(axis=1), given, rtol=1e-5, atol=1e-7):
                 problems.append("probabilities")
         return problems
@@ -246,26 +246,26 @@ def differences(metadata, outputs, wanted):
     values = mean + scale * outputs[name][:, 0].astype(numpy.float64)
     problems = []
     if "deviation" in outputs:
-        given = numpy.array(wanted["prediction_std"], dtype=float)
+        given = numpy.array(expected["prediction_std"], dtype=float)
         if not numpy.allclose(scale * outputs["deviation"][:, 0], given, rtol=1e-5, atol=0):
             problems.append("deviations")
     if name == "decoded":
         assert list(outputs) == FIELDS
         for mask, column in [("bottom_mask", "bottom"), ("gap_mask", "gap"), ("fault_mask", "fault")]:
-            if (outputs[mask][:, 0] != (numpy.array(wanted[column], dtype=float) != 0)).any():
+            if (outputs[mask][:, 0] != (numpy.array(expected[column], dtype=float) != 0)).any():
                 problems.append(mask)
         fault, semantic = outputs["fault_mask"], outputs["semantic_bottom_mask"]
         if not (outputs["bottom_provenance"] == fault + 2 * semantic.astype(numpy.int64)).all():
             problems.append("bottom_provenance")
         if not (numpy.isnan(outputs["decoded"]) == outputs["bottom_mask"]).all():
             problems.append("decoded under bottom")
-    column = wanted["value" if name == "decoded" else "prediction"]
+    column = expected["value" if name == "decoded" else "prediction"]
     given = numpy.array([float(cell) if cell else math.nan for cell in column])
     both = numpy.isfinite(given) & numpy.isfinite(values)
-    z, wanted_z = ((part[both] - mean) / scale for part in (values, given))
+    z, expected_z = ((part[both] - mean) / scale for part in (values, given))
     # Quotients are compared by the angle between the pairs: near a pole the error of a value grows with its square.
-    size = 1 + wanted_z ** 2 if name == "decoded" else numpy.maximum(1, numpy.abs(wanted_z))
-    far = numpy.abs(z - wanted_z) / size
+    size = 1 + expected_z ** 2 if name == "decoded" else numpy.maximum(1, numpy.abs(expected_z))
+    far = numpy.abs(z - expected_z) / size
     if not far.size or far.max() > 1e-5:
         problems.append(f"values differ by {far.max(initial=0):.2e}")
     return problems
@@ -287,11 +287,11 @@ def check(binary, folder, name):
     mero(binary, "export", folder / "m.safetensors", "--bundle", bundle, "--overwrite")
     metadata = check_bundle(bundle)
     session = session_of(bundle, metadata)
-    wanted = predicted(mero(binary, "predict", bundle, folder / "t.csv", "--device", "cpu"))
+    expected = predicted(mero(binary, "predict", bundle, folder / "t.csv", "--device", "cpu"))
     x = encoded(metadata["preparation"], table())
     names = [output.name for output in session.get_outputs()]
     outputs = dict(zip(names, session.run(None, {"x": x})))
-    problems = differences(metadata, outputs, wanted)
+    problems = differences(metadata, outputs, expected)
     if [len(part) for part in session.run(None, {"x": x[:1]})] != [1] * len(names):
         problems.append("one row alone")
     if "decoded" in outputs and not 0 < (outputs["bottom_mask"] | outputs["gap_mask"]).mean() < 1:
@@ -357,7 +357,7 @@ def function(binary, folder):
     mero(binary, "export", data / "function.safetensors", "--bundle", folder / "function", "--overwrite")
     metadata = check_bundle(folder / "function")
     session = session_of(folder / "function", metadata)
-    wanted = predicted(mero(binary, "predict", data / "function.safetensors", data / "function.csv", "--device", "cpu"))
+    expected = predicted(mero(binary, "predict", data / "function.safetensors", data / "function.csv", "--device", "cpu"))
     rows = list(csv.DictReader((data / "function.csv").open(newline="")))
     fits = [feature["numeric"] for feature in metadata["preparation"]["features"]]
     columns = [(numpy.array([float(row[fit["name"]]) for row in rows]) - fit["mean"]) / fit["scale"] for fit in fits]
@@ -366,7 +366,7 @@ def function(binary, folder):
     # In one piece and in two: nothing may depend on the number of rows.
     for parts in ([x], [x[:77], x[77:]]):
         output = numpy.concatenate([session.run(None, {"x": part})[0] for part in parts])
-        problems += differences(metadata, {"output": output}, wanted)
+        problems += differences(metadata, {"output": output}, expected)
     print(f"a function: {', '.join(problems) or f'{len(x)} rows agree'}")
     return not problems
 
@@ -378,9 +378,9 @@ def outputs(binary, folder):
     session = session_of(folder / "outputs", check_bundle(folder / "outputs"))
     w, u, v = (tensors_of(model)[name].astype(float) for name in "wuv")
     x = numpy.random.default_rng(3).normal(size=(100, 3)).astype(numpy.float32)
-    wanted = [sum(numpy.tanh(x @ w[at]) @ u[at] for at in (0, 1)) / 2, sum(numpy.exp(-x @ v[at]) for at in (0, 1)) / 2]
+    expected = [sum(numpy.tanh(x @ w[at]) @ u[at] for at in (0, 1)) / 2, sum(numpy.exp(-x @ v[at]) for at in (0, 1)) / 2]
     got = session.run(["output_0", "output_1"], {"x": x})
-    apart = max(numpy.abs(a - b).max() / numpy.abs(b).max() for a, b in zip(got, wanted))
+    apart = max(numpy.abs(a - b).max() / numpy.abs(b).max() for a, b in zip(got, expected))
     print(f"two models of two outputs: {apart:.1e} apart")
     return apart < 1e-6
 
@@ -394,18 +394,18 @@ def inputs(binary, folder):
     words, measured = random.integers(0, 5, (100, 2)), random.normal(size=(100, 1)).astype(numpy.float32)
     picture = random.integers(0, 256, (100, 2, 2)).astype(numpy.uint8)
     trace = picture.astype(float).trace(axis1=1, axis2=2)[:, None] / 255
-    wanted = numpy.hstack([tensors["table"][words].sum(axis=1), trace, measured]) @ tensors["out"]
+    expected = numpy.hstack([tensors["table"][words].sum(axis=1), trace, measured]) @ tensors["out"]
     [got] = session.run(None, {"words": words, "picture": picture, "measured": measured})
-    apart = [numpy.abs(got - wanted).max() / numpy.abs(wanted).max()]
+    apart = [numpy.abs(got - expected).max() / numpy.abs(expected).max()]
     # The same function before a linear layer takes the columns of a row.
     model = model.with_name("mixed.safetensors")
     mero(binary, "export", model, "--bundle", folder / "mixed", "--overwrite")
     session, tensors = session_of(folder / "mixed", check_bundle(folder / "mixed")), tensors_of(model)
     function = numpy.hstack([tensors["layers.0.table"][words].sum(axis=1), trace, measured]) @ tensors["layers.0.out"]
-    wanted = function @ tensors["layers.1.weight"].T + tensors["layers.1.bias"]
+    expected = function @ tensors["layers.1.weight"].T + tensors["layers.1.bias"]
     x = numpy.hstack([words, picture.reshape(-1, 4), measured]).astype(numpy.float32)
     [got] = session.run(None, {"x": x})
-    apart.append(numpy.abs(got - wanted).max() / numpy.abs(wanted).max())
+    apart.append(numpy.abs(got - expected).max() / numpy.abs(expected).max())
     print(f"a model of three inputs: {apart[0]:.1e} apart, before a layer {apart[1]:.1e}")
     return max(apart) < 1e-6
 
@@ -459,8 +459,8 @@ def property_26_masks_are_those_of_strict_decoding(binary, folder, threshold):
     problems = []
     with numpy.errstate(all="ignore"):
         for column, numerator in enumerate([p, numpy.roll(p, 1)]):
-            wanted = strict(numerator, q, threshold, 0.05, 0.2)
-            for field, a, b in zip(FIELDS, got, wanted):
+            expected = strict(numerator, q, threshold, 0.05, 0.2)
+            for field, a, b in zip(FIELDS, got, expected):
                 if not numpy.allclose(a[:, column], b, rtol=1e-6, atol=0, equal_nan=True):
                     problems.append(f"{field} of column {column}")
     print(f"edges by {threshold}: {', '.join(problems) or f'{2 * len(p)} pairs agree'}")
@@ -479,12 +479,12 @@ def a_pair_exactly_at_a_threshold_is_not_below_it(binary, folder, threshold):
         sizes = [size for limit in limits for size in (numpy.nextafter(limit, numpy.float32(0)), limit, numpy.nextafter(limit, p))]
         q = numpy.array([*sizes, *(-size for size in sizes)], dtype=numpy.float32)
         got = dict(zip(FIELDS, session.run(None, {"x": numpy.stack([numpy.full_like(q, p), numpy.full_like(q, -p), q], axis=1)})))
-        wanted = {"semantic_bottom_mask": 2 * [True, False, False, False, False, False],
+        expected = {"semantic_bottom_mask": 2 * [True, False, False, False, False, False],
                   "gap_mask": 2 * [False, True, True, True, False, False], "fault_mask": 12 * [False]}
-        for field, rows in wanted.items():
+        for field, rows in expected.items():
             for column in range(2):
                 if got[field][:, column].tolist() != rows:
-                    problems.append(f"{field} of P = {p}: got {got[field][:, column].tolist()}, wanted {rows}")
+                    problems.append(f"{field} of P = {p}: got {got[field][:, column].tolist()}, expected {rows}")
     print(f"at the thresholds by {threshold}: {', '.join(problems) or 'no pair is below its own'}")
     return not problems
 
@@ -501,9 +501,9 @@ def a_rational_layer_has_no_value_where_its_denominator_is_exactly_epsilon(binar
     sizes = [numpy.nextafter(size, numpy.float32(0)), size, numpy.nextafter(size, numpy.float32(1))]
     x = numpy.array([*sizes, *(-size for size in sizes)], dtype=numpy.float32)[:, None]
     got = dict(zip(FIELDS, session.run(None, {"x": x})))["bottom_mask"][:, 0].tolist()
-    wanted = 2 * [True, True, False]
-    print(f"a denominator at epsilon: {'has no value' if got == wanted else f'got {got}, wanted {wanted}'}")
-    return got == wanted
+    expected = 2 * [True, True, False]
+    print(f"a denominator at epsilon: {'has no value' if got == expected else f'got {got}, expected {expected}'}")
+    return got == expected
 
 
 def main():

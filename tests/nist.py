@@ -135,8 +135,8 @@ def main():
         least = min(digits(found[key]["value"], value) for key, value in values.items())
         least_error = min(digits(found[key]["stderr"], value) for key, value in errors.items())
         print(f"{name:10} {at:5} {least:7.1f} {least_error:9.1f} {report['evaluations']:11} {report['device_evaluations']:6} {report['stop']}", flush=True)
-        wanted = ROUNDED_ERROR_DIGITS if name == "Lanczos1" else ERROR_DIGITS
-        if least < PARAMETER_DIGITS or least_error < wanted:
+        expected = ROUNDED_ERROR_DIGITS if name == "Lanczos1" else ERROR_DIGITS
+        if least < PARAMETER_DIGITS or least_error < expected:
             failures.append(f"{name}, start {at}: {least:.1f} digits of parameters, {least_error:.1f} of standard errors")
     if failures:
         sys.exit("nist: " + "\nnist: ".join(failures))

@@ -72,25 +72,25 @@ def reasons(name, columns):
         yield "the power is within 1e-6 of the largest float, where NumPy's own rounding decides", np.abs(power / LARGEST - 1) < 1e-6
 
 
-def compare(name, device, columns, folder, wanted, wanted_mask):
+def compare(name, device, columns, folder, expected, expected_mask):
     """Lines of the table, and whether something differs without a reason."""
     got = np.fromfile(folder / f"{name}.{device}.values", "<f4")
     mask = np.unpackbits(np.fromfile(folder / f"{name}.{device}.mask", np.uint8), bitorder="little")[: len(got)].astype(bool)
-    lines, off = [], mask != wanted_mask
+    lines, off = [], mask != expected_mask
     for reason, where in reasons(name, columns):
         if (off & where).any():
             lines.append(f"{(off & where).sum()} masks: {reason}")
         off &= ~where
     relative, absolute = BOUNDS[device][name]
-    both = ~mask & ~wanted_mask
-    error = np.abs(got.astype(np.float64) - wanted.astype(np.float64))
-    far = both & ~(error <= relative * np.abs(wanted.astype(np.float64)) + absolute)
+    both = ~mask & ~expected_mask
+    error = np.abs(got.astype(np.float64) - expected.astype(np.float64))
+    far = both & ~(error <= relative * np.abs(expected.astype(np.float64)) + absolute)
     dirty = mask & (got.view(np.uint32) != 0)
     for what, where in (("masks", off), ("values", far), ("values under a mask", dirty)):
         if where.any():
             at = np.flatnonzero(where)[0]
             given = ", ".join(float(column[at]).hex() for column in columns)
-            lines.append(f"WITHOUT A REASON: {where.sum()} {what}, first {name}({given}): {got[at]!r} for {wanted[at]!r}")
+            lines.append(f"WITHOUT A REASON: {where.sum()} {what}, first {name}({given}): {got[at]!r} for {expected[at]!r}")
     return lines, bool(off.any() or far.any() or dirty.any())
 
 
@@ -114,15 +114,15 @@ def main():
             function = getattr(ops, f"scm_{name}_numpy")
             if name == "pow":
                 # There the exponent has no mask of its own.
-                wanted, wanted_mask = function(*columns, mask=masks[0] | masks[1])
+                expected, expected_mask = function(*columns, mask=masks[0] | masks[1])
             elif name in BINARY:
-                wanted, wanted_mask = function(*columns, mask_x=masks[0], mask_y=masks[1])
+                expected, expected_mask = function(*columns, mask_x=masks[0], mask_y=masks[1])
             else:
-                wanted, wanted_mask = function(columns[0], mask=masks[0])
+                expected, expected_mask = function(columns[0], mask=masks[0])
             for device in DEVICES:
-                lines, bad = compare(name, device, columns, folder, wanted, wanted_mask)
+                lines, bad = compare(name, device, columns, folder, expected, expected_mask)
                 is_bad |= bad
-                rows.append((name, device, len(wanted), int(wanted_mask.sum()), "; ".join(lines) or "none"))
+                rows.append((name, device, len(expected), int(expected_mask.sum()), "; ".join(lines) or "none"))
     print(f"{'operation':<10} {'device':<7} {'numbers':>9} {'bottoms':>9}  differences")
     for name, device, count, bottoms, text in rows:
         print(f"{name:<10} {device:<7} {count:>9} {bottoms:>9}  {text}")

@@ -40,11 +40,11 @@ def main():
     mero = pathlib.Path(sys.argv[1]).resolve()
     bad = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, load, metric, wanted in CASES:
+        for name, load, metric, expected in CASES:
             report = train(mero, pathlib.Path(folder), name, load())
             got = report["test"][metric]
-            print(f"{name}: test {metric} {got:.4f} (wanted {wanted}), {report['epochs']} epochs, {report['step']} step")
-            if not got >= wanted:
+            print(f"{name}: test {metric} {got:.4f} (expected {expected}), {report['epochs']} epochs, {report['step']} step")
+            if not got >= expected:
                 bad.append(name)
     sys.exit(f"below what is asked: {', '.join(bad)}" if bad else 0)
 

@@ -39,13 +39,13 @@ const NO_DEFAULT_PATH = ["--omit-default-module-path"];
 
 /** The command `wasm-bindgen`. Its version must be exactly the one in Cargo.lock. */
 function bindgen() {
-  const wanted = readFileSync(join(root, "Cargo.lock"), "utf8").match(/name = "wasm-bindgen"\nversion = "(.+?)"/)[1];
+  const expected = readFileSync(join(root, "Cargo.lock"), "utf8").match(/name = "wasm-bindgen"\nversion = "(.+?)"/)[1];
   const local = join(root, ".tools/bin/wasm-bindgen");
   const command = existsSync(local) ? local : "wasm-bindgen";
   let found = "none";
   try { found = execFileSync(command, ["--version"], { encoding: "utf8" }).trim().split(" ")[1]; } catch { /* reported below */ }
-  if (found !== wanted) {
-    throw new Error(`wasm-bindgen: found version ${found}, expected ${wanted}: cargo install wasm-bindgen-cli@${wanted} --root .tools`);
+  if (found !== expected) {
+    throw new Error(`wasm-bindgen: found version ${found}, expected ${expected}: cargo install wasm-bindgen-cli@${expected} --root .tools`);
   }
   return command;
 }

@@ -56,8 +56,8 @@ mod tests {
             (1_767_225_599, "2025-12-31T23:59:59Z"),
             (1_767_225_600, "2026-01-01T00:00:00Z"),
         ];
-        for (seconds, wanted) in cases {
-            assert_eq!(utc(seconds), wanted);
+        for (seconds, expected) in cases {
+            assert_eq!(utc(seconds), expected);
         }
     }
 }

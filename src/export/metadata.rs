@@ -163,14 +163,14 @@ impl Metadata {
 
     /// Errors if decoding, preparation, inputs or outputs are not those of `model`.
     pub(super) fn fits(&self, model: &Model) -> Result<()> {
-        let wanted = Self::of(model, self.created_utc.clone(), [&[], &[]])?;
+        let expected = Self::of(model, self.created_utc.clone(), [&[], &[]])?;
         let contradicts =
             |key: &str| Err(Error::new(format!("{key} is not that of {}: one of them was changed", self.model.file)));
         match () {
-            () if self.decoding != wanted.decoding => contradicts("decoding"),
-            () if self.preparation != wanted.preparation => contradicts("preparation"),
-            () if self.inputs != wanted.inputs => contradicts("inputs"),
-            () if self.outputs != wanted.outputs => contradicts("outputs"),
+            () if self.decoding != expected.decoding => contradicts("decoding"),
+            () if self.preparation != expected.preparation => contradicts("preparation"),
+            () if self.inputs != expected.inputs => contradicts("inputs"),
+            () if self.outputs != expected.outputs => contradicts("outputs"),
             () => Ok(()),
         }
     }
@@ -199,8 +199,8 @@ mod tests {
 
     #[test]
     fn the_digest_is_that_of_the_standard() {
-        let wanted = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(digest(b"abc"), wanted);
+        let expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(digest(b"abc"), expected);
     }
 
     #[test]

@@ -100,7 +100,7 @@ mod tests {
         let before = [(Some(1.0), false), (Some(2.0), false), (None, false), (Some(4.0), true), (None, false)];
         let after = [(Some(1.5), false), (None, false), (Some(9.0), false), (Some(4.25), false), (None, false)];
         let [before, after] = [before, after].map(|rows| rows.map(|(value, is_gap)| decoded(value, is_gap)));
-        let wanted = Comparison {
+        let expected = Comparison {
             rows: 5,
             equal_masks: Some(2),
             newly_bottom: Some(1),
@@ -110,7 +110,7 @@ mod tests {
             largest_change: Some(0.5),
             median_change: Some(0.5),
         };
-        assert_eq!(Comparison::of(&before, &after), wanted);
+        assert_eq!(Comparison::of(&before, &after), expected);
         assert_eq!(Comparison::of(&before[2..3], &after[4..]).median_change, None);
     }
 

@@ -83,7 +83,7 @@ fn check_name(name: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(format!(
-        "package name \"{name}\" is not one that npm takes; wanted lower-case letters, digits, - . _, like wine-quality"
+        "package name \"{name}\" is not one that npm takes; expected lower-case letters, digits, - . _, like wine-quality"
     )))
 }
 
@@ -266,8 +266,8 @@ mod tests {
             ("\"; evil", "\"\\\"; evil\""),
             ("\u{2028}\n", "\"\\u2028\\n\""),
         ];
-        for (name, wanted) in cases {
-            assert_eq!(key(name), wanted);
+        for (name, expected) in cases {
+            assert_eq!(key(name), expected);
         }
     }
 }

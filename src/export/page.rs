@@ -19,7 +19,7 @@ pub fn write_page(model: &Model, template: &str, source: &str) -> Result<Vec<u8>
     let [before, after] = parts[..] else {
         let count = parts.len() - 1;
         return Err(Error::new(format!(
-            "{source}: has {count} places for a model, wanted one; build the web files again"
+            "{source}: has {count} places for a model, expected one; build the web files again"
         )));
     };
     Ok([before, &BASE64_STANDARD.encode(portable(model)?), after].concat().into_bytes())

@@ -71,9 +71,9 @@ pub fn validate_bundle(folder: &Path, expected: Option<&str>) -> Result<Validate
 fn parse(text: &[u8]) -> Result<(Metadata, String)> {
     let refused = |why: serde_json::Error| Error::new(format!("is not valid JSON ({why})"));
     let value: Value = serde_json::from_slice(text).map_err(refused)?;
-    let is = |key: &str, wanted: &Value| match value.get(key) {
-        Some(got) if got == wanted => Ok(()),
-        Some(got) => Err(Error::new(format!("{key} is {got}, this engine reads {wanted}"))),
+    let is = |key: &str, expected: &Value| match value.get(key) {
+        Some(got) if got == expected => Ok(()),
+        Some(got) => Err(Error::new(format!("{key} is {got}, this engine reads {expected}"))),
         None => Err(Error::new(format!("key \"{key}\" is missing"))),
     };
     is("format", &FORMAT.into())?;
@@ -104,12 +104,12 @@ fn pin(expected: &str, digest: &str) -> Result<()> {
 fn check(metadata: &Metadata) -> Result<()> {
     if metadata.opset != OPSET || metadata.batch_axis != 0 {
         let (opset, axis) = (metadata.opset, metadata.batch_axis);
-        return Err(Error::new(format!("opset is {opset} and batch_axis {axis}, wanted {OPSET} and 0")));
+        return Err(Error::new(format!("opset is {opset} and batch_axis {axis}, expected {OPSET} and 0")));
     }
-    for (key, record, wanted) in [("model", &metadata.model, MODEL_FILE), ("onnx", &metadata.onnx, ONNX_FILE)] {
-        if record.file != wanted {
-            let what = if is_plain(&record.file) { "wanted" } else { "which leads out of the bundle; wanted" };
-            return Err(Error::new(format!("{key} is in \"{}\", {what} \"{wanted}\"", record.file)));
+    for (key, record, expected) in [("model", &metadata.model, MODEL_FILE), ("onnx", &metadata.onnx, ONNX_FILE)] {
+        if record.file != expected {
+            let what = if is_plain(&record.file) { "expected" } else { "which leads out of the bundle; expected" };
+            return Err(Error::new(format!("{key} is in \"{}\", {what} \"{expected}\"", record.file)));
         }
     }
     let names: Vec<&str> = metadata.outputs.iter().map(|output| output.name.as_str()).collect();
@@ -125,13 +125,13 @@ fn is_plain(file: &str) -> bool {
 
 fn check_contract(contract: &Contract, names: &[&str]) -> Result<()> {
     if contract.mode != STRICT {
-        return Err(Error::new(format!("decoding is \"{}\", wanted \"{STRICT}\"", contract.mode)));
+        return Err(Error::new(format!("decoding is \"{}\", expected \"{STRICT}\"", contract.mode)));
     }
     contract.decoding().check()?;
     for (key, got) in [("decoding.fields", contract.fields.join(", ")), ("outputs", names.join(", "))] {
-        let wanted = FIELDS.join(", ");
-        if got != wanted {
-            return Err(Error::new(format!("{key} are {got}; wanted {wanted}, in this order")));
+        let expected = FIELDS.join(", ");
+        if got != expected {
+            return Err(Error::new(format!("{key} are {got}; expected {expected}, in this order")));
         }
     }
     Ok(())

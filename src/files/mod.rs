@@ -76,8 +76,8 @@ mod tests {
             (b"PK\x03\x04", "a: is an archive (NPZ or a spreadsheet), which is not read here; save it as CSV or NPY"),
             (b"", "a: is empty"),
         ];
-        for (bytes, wanted) in cases {
-            assert_eq!(read_plain(bytes, "a", Header::Auto).unwrap_err().to_string(), *wanted);
+        for (bytes, expected) in cases {
+            assert_eq!(read_plain(bytes, "a", Header::Auto).unwrap_err().to_string(), *expected);
         }
         assert_eq!(read_plain(b"a\n1\n", "a", Header::Auto).unwrap().rows(), 1);
         assert_eq!(read_plain(b"\xff\xfea\0\n\x001\0", "a", Header::Auto).unwrap().rows(), 1);

@@ -57,10 +57,10 @@ impl Layout {
         let count = shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
         let got = total - start as u64;
         match count.and_then(|count| count.checked_mul(dtype.bytes)) {
-            Some(wanted) if wanted as u64 == got => Ok(Self { shape, dtype, is_fortran, start }),
-            wanted => {
-                let wanted = wanted.map_or("too many".into(), |bytes| bytes.to_string());
-                Err(error(format!("shape {shape:?} needs {wanted} bytes of numbers, file has {got}")))
+            Some(expected) if expected as u64 == got => Ok(Self { shape, dtype, is_fortran, start }),
+            expected => {
+                let expected = expected.map_or("too many".into(), |bytes| bytes.to_string());
+                Err(error(format!("shape {shape:?} needs {expected} bytes of numbers, file has {got}")))
             }
         }
     }

@@ -32,12 +32,12 @@ fn every_type_in_both_byte_orders() {
     macro_rules! stored {
         ($type:ty, $name:literal, $values:expr) => {{
             let values: [$type; 3] = $values;
-            let wanted: Vec<f64> = values.iter().map(|&v| v as f64).collect();
+            let expected: Vec<f64> = values.iter().map(|&v| v as f64).collect();
             let little: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
             let big: Vec<u8> = values.iter().flat_map(|v| v.to_be_bytes()).collect();
             for (order, data) in [('<', little), ('>', big)] {
                 let bytes = file(&format!("'{order}{}'", $name), "False", "(3,)", &data);
-                assert_eq!(numbers(&bytes)[0], wanted, "{order}{}", $name);
+                assert_eq!(numbers(&bytes)[0], expected, "{order}{}", $name);
             }
         }};
     }
@@ -118,8 +118,8 @@ fn messages() {
         (file("'|u1'", "False", "(0, 99999999999)", &[]), "has no columns"),
         (file("'|u1'", "False", "(0,)", &[]), "has no columns"),
     ];
-    for (bytes, wanted) in cases {
-        assert_eq!(read(bytes, "a.npy").unwrap_err().to_string(), format!("a.npy: {wanted}"));
+    for (bytes, expected) in cases {
+        assert_eq!(read(bytes, "a.npy").unwrap_err().to_string(), format!("a.npy: {expected}"));
     }
 }
 

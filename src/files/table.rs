@@ -313,8 +313,8 @@ mod tests {
             ),
             (Table::new("a.csv", vec![column("x", 2), column("x", 2)]), "a.csv: two columns are named \"x\""),
         ];
-        for (got, wanted) in cases {
-            assert_eq!(got.unwrap_err().to_string(), wanted);
+        for (got, expected) in cases {
+            assert_eq!(got.unwrap_err().to_string(), expected);
         }
         let table = Table::from_matrix("wide.npy", &names(14), &[0.0; 28]).unwrap();
         assert_eq!(

@@ -141,8 +141,8 @@ fn messages() {
         (one("U8", "[1]", "[1,2]", &[0; 2]), "tensor \"w\" begins at byte 1, expected 0"),
         (one("U8", "[1]", "[0,1]", &[0; 9]), "holds 9 bytes of numbers, its tensors take 1"),
     ];
-    for (bytes, wanted) in cases {
-        assert_eq!(read(&bytes, "m").unwrap_err().to_string(), format!("m: {wanted}"));
+    for (bytes, expected) in cases {
+        assert_eq!(read(&bytes, "m").unwrap_err().to_string(), format!("m: {expected}"));
     }
 }
 
@@ -158,8 +158,8 @@ fn tensors_are_taken_by_name_type_and_shape() {
             "tensor \"w\" is missing, expected F32 [2, 2]; the file has \"bytes\", \"key\", \"loss \"best\"\"",
         ),
     ];
-    for (got, wanted) in cases {
-        assert_eq!(got.unwrap_err().to_string(), wanted);
+    for (got, expected) in cases {
+        assert_eq!(got.unwrap_err().to_string(), expected);
     }
 }
 

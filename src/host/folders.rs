@@ -216,8 +216,8 @@ mod tests {
             said(""),
             "d: holds no files, only 2 folders such as \"x=1\"; name one of them, or put the files into one folder"
         );
-        let wanted = "d: is a pattern of folders; expected * and ? only in the name behind the last slash";
-        assert_eq!([said("x=*/*.csv"), said("x=*/a.csv")], [wanted; 2]);
+        let expected = "d: is a pattern of folders; expected * and ? only in the name behind the last slash";
+        assert_eq!([said("x=*/*.csv"), said("x=*/a.csv")], [expected; 2]);
         fs::write(place.path().join("x=1/a.csv"), "a\n1\n").unwrap();
         let found = files_at(&place.path().join("x=1")).unwrap().unwrap();
         assert_eq!(found, [place.path().join("x=1/a.csv")]);
@@ -249,8 +249,8 @@ mod tests {
             |outcome: Result<()>| outcome.unwrap_err().to_string().replace(place.path().to_str().unwrap(), "");
         assert_eq!(message(write_folder(&folder, &FILES, false, &fine)), "/out: is not empty; --overwrite replaces it");
         fs::write(folder.join("notes"), b"").unwrap();
-        let wanted = "/out: contains \"notes\", which was not exported; nothing is replaced";
-        assert_eq!(message(write_folder(&folder, &FILES, true, &fine)), wanted);
+        let expected = "/out: contains \"notes\", which was not exported; nothing is replaced";
+        assert_eq!(message(write_folder(&folder, &FILES, true, &fine)), expected);
         let file = folder.join("a");
         assert_eq!(message(write_folder(&file, &FILES, true, &fine)), "/out/a: exists and is not a folder");
         assert_eq!(message(read_unlinked(&folder).map(drop)), "/out: is not a file");

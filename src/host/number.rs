@@ -247,8 +247,8 @@ mod tests {
             "-0.00000000001",
             "999999.999999",
         ] {
-            let wanted: f64 = text.parse().unwrap();
-            assert_eq!(parse_plain(text.as_bytes()).map(f64::to_bits), Some(wanted.to_bits()), "{text}");
+            let expected: f64 = text.parse().unwrap();
+            assert_eq!(parse_plain(text.as_bytes()).map(f64::to_bits), Some(expected.to_bits()), "{text}");
         }
         for text in ["", "-", ".", "-.", "1.2.3", "1e5", "+1", "--1", "1234567890123456", "inf", "1 "] {
             assert_eq!(parse_plain(text.as_bytes()), None, "{text}");
@@ -266,15 +266,15 @@ mod tests {
         let singles =
             (0..=u32::MAX >> 15).map(|at| f32::from_bits(at << 15 | at)).chain(SINGLES.map(|(x, _)| f32::from_bits(x)));
         for x in singles {
-            let [got, wanted] = [format!("{0} {0:?} {0:e}", number(x)), format!("{x} {x:?} {x:e}")];
-            assert_eq!(got, wanted, "{:#x}", x.to_bits());
+            let [got, expected] = [format!("{0} {0:?} {0:e}", number(x)), format!("{x} {x:?} {x:e}")];
+            assert_eq!(got, expected, "{:#x}", x.to_bits());
         }
         let doubles = (0..=u64::MAX >> 47)
             .map(|at| f64::from_bits((at << 47) | (at * at)))
             .chain(DOUBLES.map(|(x, _)| f64::from_bits(x)));
         for x in doubles {
-            let [got, wanted] = [format!("{0} {0:?} {0:e}", number(x)), format!("{x} {x:?} {x:e}")];
-            assert_eq!(got, wanted, "{:#x}", x.to_bits());
+            let [got, expected] = [format!("{0} {0:?} {0:e}", number(x)), format!("{x} {x:?} {x:e}")];
+            assert_eq!(got, expected, "{:#x}", x.to_bits());
         }
     }
 
@@ -330,8 +330,8 @@ mod tests {
             "1e5.5",
         ];
         for text in texts {
-            let (got, wanted) = (own_number(text), text.parse::<f64>().ok());
-            assert_eq!(got.map(f64::to_bits), wanted.map(f64::to_bits), "{text}: {got:?}, wanted {wanted:?}");
+            let (got, expected) = (own_number(text), text.parse::<f64>().ok());
+            assert_eq!(got.map(f64::to_bits), expected.map(f64::to_bits), "{text}: {got:?}, expected {expected:?}");
         }
     }
 }

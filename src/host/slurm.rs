@@ -59,8 +59,8 @@ mod tests {
             ),
             (&[("SLURM_MEM_PER_CPU", "18446744073709551615"), ("SLURM_CPUS_ON_NODE", "8")], None),
         ];
-        for (set, wanted) in cases {
-            assert_eq!(memory(variables(set)), *wanted, "{set:?}");
+        for (set, expected) in cases {
+            assert_eq!(memory(variables(set)), *expected, "{set:?}");
         }
     }
 

@@ -60,8 +60,8 @@ pub struct Importance {
 /// The metric that says best how good a model is: the median error of a model with poles, R² of numbers, AUC of classes; and whether larger
 /// values are better.
 pub fn main_metric(metrics: &Metrics) -> (&'static str, &'static str, f64, bool) {
-    for (wanted, is_better) in [("median", false), ("r2", true), ("auc", true), ("accuracy", true)] {
-        let known = Metrics::FIGURES.iter().find(|(name, _, _)| *name == wanted);
+    for (expected, is_better) in [("median", false), ("r2", true), ("auc", true), ("accuracy", true)] {
+        let known = Metrics::FIGURES.iter().find(|(name, _, _)| *name == expected);
         if let Some((name, label, value)) =
             known.and_then(|(name, label, figure)| Some((name, label, figure(metrics)?)))
         {
@@ -151,8 +151,8 @@ mod tests {
         assert!((got.value - 1.0).abs() < 1e-9, "{got:?}");
         let names: Vec<&str> = got.columns.iter().map(|column| column.column.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
-        for (column, wanted) in got.columns.iter().zip([1.8, 0.2, 0.0]) {
-            assert!((column.mean - wanted).abs() < 0.1 && column.spread < 0.1, "{column:?}, wanted {wanted}");
+        for (column, expected) in got.columns.iter().zip([1.8, 0.2, 0.0]) {
+            assert!((column.mean - expected).abs() < 0.1 && column.spread < 0.1, "{column:?}, expected {expected}");
         }
         assert!(got.columns[0].spread > 0.0 && got.columns[2].mean.abs() < 1e-9);
         let again = block_on(importance(&model, &Device::cpu(1), (&table, &rows), options, &mut |_, _| {})).unwrap();
@@ -173,10 +173,10 @@ mod tests {
             let got = block_on(importance(&model, &Device::cpu(1), (&table, &rows), options, &mut |_, _| {})).unwrap();
             let squares =
                 permutation(4, seed, 0).into_iter().zip(0..).map(|(at, i)| (f64::from(at) - f64::from(i)).powi(2));
-            let wanted = squares.sum::<f64>() / 5.0;
+            let expected = squares.sum::<f64>() / 5.0;
             let mean = got.columns.iter().find(|column| column.column == "a").unwrap().mean;
-            assert!((mean - wanted).abs() < 1e-6, "seed {seed}: got {mean}, wanted {wanted}");
-            wanted
+            assert!((mean - expected).abs() < 1e-6, "seed {seed}: got {mean}, expected {expected}");
+            expected
         };
         let found = [0, 1, 2, 3, 4, 5].map(of_seed);
         assert!(found.iter().any(|mean| *mean != found[0]), "{found:?}");

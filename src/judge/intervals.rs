@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn the_rank_is_that_of_a_finite_sample() {
         // ⌈(n + 1) level⌉; 9 rows are the fewest for 0.9 and 19 for 0.95.
-        for (rows, level, wanted) in [(9, 0.9, 9), (19, 0.95, 19), (99, 0.9, 90), (100, 0.9, 91), (4, 0.5, 3)] {
-            assert_eq!(single(rows).rank(level).unwrap(), wanted, "{rows} rows, {level}");
+        for (rows, level, expected) in [(9, 0.9, 9), (19, 0.95, 19), (99, 0.9, 90), (100, 0.9, 91), (4, 0.5, 3)] {
+            assert_eq!(single(rows).rank(level).unwrap(), expected, "{rows} rows, {level}");
         }
         assert_eq!(single(99).interval(90, &[5.0]), [-85.0, 95.0]);
         let few = single(8).rank(0.9).unwrap_err().to_string();

@@ -100,7 +100,7 @@ mod tests {
         for scale in [1.0, 3.0, 0.5] {
             let metrics = Metrics::of(&spec, &Loss::mse(), &z, &y, scale).unwrap();
             assert_eq!((metrics.rows, metrics.loss), (3, 5.0 / 3.0), "scale {scale}");
-            let near = |got: Option<f64>, wanted: f64| (got.unwrap() - wanted).abs() < 1e-12;
+            let near = |got: Option<f64>, expected: f64| (got.unwrap() - expected).abs() < 1e-12;
             assert!(near(metrics.mse, 5.0 / 3.0 * scale * scale), "scale {scale}: {metrics:?}");
             assert!(near(metrics.mae, scale), "scale {scale}: {metrics:?}");
             assert!(near(metrics.r2, 1.0 - 5.0 / 2.0), "scale {scale}: {metrics:?}");
@@ -117,8 +117,8 @@ mod tests {
         let metrics = Metrics::of(&spec, &Loss::Pairs(PairLoss::default()), &z, &y, 3.0).unwrap();
         assert_eq!((metrics.rows, metrics.coverage, metrics.refused), (4, Some(0.75), Some(0.25)));
         let got = [metrics.mse, metrics.mae, metrics.median, metrics.r2].map(Option::unwrap);
-        let is_near = got.iter().zip([15.0, 3.0, 3.0, -1.5]).all(|(got, wanted)| (got - wanted).abs() < 1e-12);
-        assert!(is_near, "mse, mae, median and R²: got {got:?}, wanted 15, 3, 3 and -1.5");
+        let is_near = got.iter().zip([15.0, 3.0, 3.0, -1.5]).all(|(got, expected)| (got - expected).abs() < 1e-12);
+        assert!(is_near, "mse, mae, median and R²: got {got:?}, expected 15, 3, 3 and -1.5");
     }
 
     #[test]

@@ -139,8 +139,8 @@ mod tests {
         let mut monitor = Monitor::default();
         let few = decoded(&[0, 1, 2, 3, 0, 0, 0, 0], &[true, false, false, false, false, true, false, false]);
         let rates = monitor.watch(&few, 4).unwrap();
-        let wanted = Rates { values: 8, given: 0.625, gap: 0.25, bottom: 0.375, fault: 0.25, semantic: 0.25 };
-        assert_eq!(rates, wanted);
+        let expected = Rates { values: 8, given: 0.625, gap: 0.25, bottom: 0.375, fault: 0.25, semantic: 0.25 };
+        assert_eq!(rates, expected);
         let seen = monitor.seen().unwrap();
         assert_eq!(seen, MonitorState { rates, stretches: 2, least_given: 0.25, largest_drift: 0.75 });
         monitor.watch(&decoded(&[2; 8], &[false; 8]), 8).unwrap();
@@ -150,9 +150,9 @@ mod tests {
 
     #[test]
     fn of_nothing_there_are_no_rates() {
-        let wanted = "rates: there are no values, so there is no share of them";
+        let expected = "rates: there are no values, so there is no share of them";
         let mut monitor = Monitor::default();
-        assert_eq!(monitor.seen().unwrap_err().to_string(), wanted);
-        assert_eq!(monitor.watch(&Decoded::default(), 4).unwrap_err().to_string(), wanted);
+        assert_eq!(monitor.seen().unwrap_err().to_string(), expected);
+        assert_eq!(monitor.watch(&Decoded::default(), 4).unwrap_err().to_string(), expected);
     }
 }

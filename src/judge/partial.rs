@@ -157,11 +157,11 @@ mod tests {
         assert!(got.values.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", got.values);
         let mean = |name: &str| table.numbers(name).unwrap().iter().sum::<f64>() / 500.0;
         for (value, got) in got.values.iter().zip(&got.curves[0].means) {
-            let wanted = 3.0 * mean("a") - value;
-            assert!((got - wanted).abs() < 1e-5, "at {value}: got {got}, wanted {wanted}");
+            let expected = 3.0 * mean("a") - value;
+            assert!((got - expected).abs() < 1e-5, "at {value}: got {got}, expected {expected}");
         }
-        let wanted = "partial: the model does not read column \"y\"; it reads \"a\", \"b\", \"c\"";
-        assert_eq!(of("y").unwrap_err().to_string(), wanted);
+        let expected = "partial: the model does not read column \"y\"; it reads \"a\", \"b\", \"c\"";
+        assert_eq!(of("y").unwrap_err().to_string(), expected);
     }
 
     #[test]

@@ -35,14 +35,14 @@ pub struct NearPole {
 pub fn sweep(values: &[NearPole], taus: &[f64]) -> Result<Vec<ThresholdRow>> {
     if values.is_empty() || taus.is_empty() {
         let (values, taus) = (values.len(), taus.len());
-        return Err(Error::new(format!("sweep: {values} values and {taus} thresholds; wanted at least one of each")));
+        return Err(Error::new(format!("sweep: {values} values and {taus} thresholds; expected at least one of each")));
     }
     let is_odd = |value: &NearPole| value.nearness.is_nan() || value.error.is_some_and(f64::is_nan);
     if let Some(at) = values.iter().position(is_odd) {
         return Err(Error::new(format!("sweep: value {at} has a nearness or an error that is not a number")));
     }
     if let Some(tau) = taus.iter().find(|tau| !(tau.is_finite() && **tau > 0.0)) {
-        return Err(Error::new(format!("sweep: tau is {tau}, wanted a finite number above 0")));
+        return Err(Error::new(format!("sweep: tau is {tau}, expected a finite number above 0")));
     }
     let mut numbers: Vec<[f64; 2]> =
         values.iter().filter_map(|value| Some([value.nearness, value.error?.powi(2)])).collect();
@@ -119,13 +119,13 @@ mod tests {
             missed: Some(missed),
             rmse,
         };
-        let wanted = [
+        let expected = [
             row(0.01, 0.2, 1.0 / 3.0, 1.0, Some(5.0)),
             row(0.2, 0.4, 1.0 / 3.0, 0.5, Some(5.0)),
             row(0.25, 0.6, 2.0 / 3.0, 0.5, Some(1.0)),
             row(0.9, 1.0, 1.0, 0.0, None),
         ];
-        assert_eq!(swept, wanted);
+        assert_eq!(swept, expected);
         assert_eq!(sweep(&values[1..2], &[0.2]).unwrap()[0].refused, None);
     }
 
@@ -168,13 +168,13 @@ mod tests {
     fn messages() {
         let near = |nearness, error| NearPole { nearness, error };
         let cases = [
-            (sweep(&[], &[0.1]), "sweep: 0 values and 1 thresholds; wanted at least one of each"),
-            (sweep(&[near(0.1, None)], &[]), "sweep: 1 values and 0 thresholds; wanted at least one of each"),
-            (sweep(&[near(0.1, None)], &[0.0]), "sweep: tau is 0, wanted a finite number above 0"),
+            (sweep(&[], &[0.1]), "sweep: 0 values and 1 thresholds; expected at least one of each"),
+            (sweep(&[near(0.1, None)], &[]), "sweep: 1 values and 0 thresholds; expected at least one of each"),
+            (sweep(&[near(0.1, None)], &[0.0]), "sweep: tau is 0, expected a finite number above 0"),
             (sweep(&[near(f64::NAN, None)], &[0.1]), "sweep: value 0 has a nearness or an error that is not a number"),
         ];
-        for (got, wanted) in cases {
-            assert_eq!(got.unwrap_err().to_string(), wanted);
+        for (got, expected) in cases {
+            assert_eq!(got.unwrap_err().to_string(), expected);
         }
         let got = nearness(&Head::linear(1), &[1.0, f32::NAN], &[0.0, 1.0], 1.0).unwrap_err().to_string();
         assert_eq!(got, "sweep: the pair of row 0 is (1, NaN), which is a fault at any threshold");

@@ -105,12 +105,12 @@ pub fn cases() -> Vec<Case> {
 fn of(outer: usize, window: Window) -> Case {
     let (Window { extents: [extent, kept], inner, skip, pad }, mut numbers) = (window, Numbers::new(37));
     let a: Vec<u32> = (0..outer * extent * inner).map(|_| numbers.word()).collect();
-    let mut wanted = Vec::new();
+    let mut expected = Vec::new();
     for o in 0..outer {
         for e in 0..kept {
             for i in 0..inner {
                 let at = (e + skip).checked_sub(pad).filter(|&at| at < extent);
-                wanted.push(at.map_or(0, |at| a[(o * extent + at) * inner + i]));
+                expected.push(at.map_or(0, |at| a[(o * extent + at) * inner + i]));
             }
         }
     }
@@ -118,7 +118,7 @@ fn of(outer: usize, window: Window) -> Case {
         format!("{outer} x {kept} of {extent} x {inner}, without {skip}, after {pad} zeros"),
         Bound::Exact,
         vec![a],
-        vec![Expected::Words(wanted)],
+        vec![Expected::Words(expected)],
         move |inputs, out| dispatch(window, inputs[0].clone(), out[0].clone()),
     )
 }

@@ -56,9 +56,9 @@ mod tests {
         block_on(outputs.value().to_f32()).unwrap()
     }
 
-    fn assert_near(got: &[f32], wanted: &[f64]) {
-        let is_near = got.iter().zip(wanted).all(|(got, wanted)| (f64::from(*got) - wanted).abs() < 1e-5);
-        assert!(got.len() == wanted.len() && is_near, "got {got:?}, wanted {wanted:?}");
+    fn assert_near(got: &[f32], expected: &[f64]) {
+        let is_near = got.iter().zip(expected).all(|(got, expected)| (f64::from(*got) - expected).abs() < 1e-5);
+        assert!(got.len() == expected.len() && is_near, "got {got:?}, expected {expected:?}");
     }
 
     #[test]
@@ -95,9 +95,9 @@ mod tests {
             let chances = |z: &[f32]| link.each_probability(z, 3);
             let all: Vec<Vec<f64>> = models.iter().map(|z| chances(z)).collect();
             let count = all[0].len();
-            let wanted: Vec<f64> = (0..count).map(|at| all.iter().map(|one| one[at] / 3.0).sum()).collect();
+            let expected: Vec<f64> = (0..count).map(|at| all.iter().map(|one| one[at] / 3.0).sum()).collect();
             let got: Vec<f32> = chances(&mean(&loss, &models)).iter().map(|chance| *chance as f32).collect();
-            assert_near(&got, &wanted);
+            assert_near(&got, &expected);
         }
     }
 }

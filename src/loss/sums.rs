@@ -57,9 +57,9 @@ mod tests {
         let (near, far) = (-(0.75_f32.ln()), -(0.25_f32.ln()));
         let loss = 0.5 * (0.9 * near + 0.1 * far) + 12.0 * (0.1 * near + 0.9 * far);
         let got = [read(&sum), read(&weight), read(&gradient)].concat();
-        let wanted = [loss, 12.5, -0.075, 0.075, 0.0, 0.0, 7.8, -7.8];
-        let is_near = |(got, wanted): (&f32, &f32)| (got - wanted).abs() <= 1e-6 * wanted.abs() + 1e-6;
-        assert!(got.len() == wanted.len() && got.iter().zip(&wanted).all(is_near), "{got:?} {wanted:?}");
+        let expected = [loss, 12.5, -0.075, 0.075, 0.0, 0.0, 7.8, -7.8];
+        let is_near = |(got, expected): (&f32, &f32)| (got - expected).abs() <= 1e-6 * expected.abs() + 1e-6;
+        assert!(got.len() == expected.len() && got.iter().zip(&expected).all(is_near), "{got:?} {expected:?}");
         Ok(())
     }
 }

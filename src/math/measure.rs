@@ -131,9 +131,9 @@ mod tests {
             (vec![1.0, 3.0], 1.0),
             (vec![10.0, 30.0], 10.0),
         ];
-        for (values, wanted) in cases {
+        for (values, expected) in cases {
             let scale = measure(&values).scale();
-            assert!((scale - wanted).abs() <= 1e-12 * wanted, "{:?}: {scale}", &values[..1]);
+            assert!((scale - expected).abs() <= 1e-12 * expected, "{:?}: {scale}", &values[..1]);
         }
     }
 }

@@ -62,9 +62,9 @@ mod tests {
         };
         for most in [3, 300, 1 << 40] {
             let keys: Vec<u64> = (0..500).map(|_| next(most)).collect();
-            let mut wanted: Vec<u32> = (0..500).collect();
-            wanted.sort_by_key(|&at| keys[at as usize]);
-            assert_eq!(ascending(&keys), wanted);
+            let mut expected: Vec<u32> = (0..500).collect();
+            expected.sort_by_key(|&at| keys[at as usize]);
+            assert_eq!(ascending(&keys), expected);
         }
     }
 

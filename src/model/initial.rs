@@ -46,14 +46,14 @@ impl Initial {
 
     /// Errors if the shape has no values, the number of given values is wrong, or a value would not be finite.
     pub(crate) fn check(&self) -> Result<()> {
-        let wanted = self.shape.len();
-        if wanted == 0 {
+        let expected = self.shape.len();
+        if expected == 0 {
             return Err(Error::new(format!("got shape {}, expected at least one value", self.shape)));
         }
         let is_finite = match self.init {
-            Init::Given if self.given.len() != wanted => {
+            Init::Given if self.given.len() != expected => {
                 let got = self.given.len();
-                return Err(Error::new(format!("got {got} values, expected {wanted} for shape {}", self.shape)));
+                return Err(Error::new(format!("got {got} values, expected {expected} for shape {}", self.shape)));
             }
             Init::Given => self.given.iter().all(|value| value.is_finite()),
             Init::Constant { value } => value.is_finite(),
@@ -104,8 +104,8 @@ mod tests {
             (Initial::zeros([0]), "got shape [0], expected at least one value"),
             (Initial::normal([1], f64::NAN), "got an initial value that is not finite"),
         ];
-        for (initial, wanted) in cases {
-            assert_eq!(initial.check().unwrap_err().to_string(), wanted);
+        for (initial, expected) in cases {
+            assert_eq!(initial.check().unwrap_err().to_string(), expected);
         }
     }
 }

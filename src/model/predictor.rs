@@ -210,11 +210,13 @@ fn check_factors(factors: &[Factor], values: usize) -> Result<()> {
     }
     for Factor { values: given, tau } in factors {
         if given.len() != values {
-            return refused(format!("a validity factor has {} numbers, wanted {values}", given.len()));
+            return refused(format!("a validity factor has {} numbers, expected {values}", given.len()));
         }
         if !(tau.is_finite() && *tau >= f32::MIN_POSITIVE) {
             let [tau, least] = [*tau, f32::MIN_POSITIVE].map(number);
-            return refused(format!("a validity factor's threshold is {tau:e}, wanted a number of at least {least:e}"));
+            return refused(format!(
+                "a validity factor's threshold is {tau:e}, expected a number of at least {least:e}"
+            ));
         }
     }
     Ok(())

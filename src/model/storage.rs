@@ -140,7 +140,7 @@ mod tests {
             is_statistic: false,
         };
         let values = [1.27, 0.3, -0.01, 0.0];
-        for (storage, wanted) in [
+        for (storage, expected) in [
             (Storage::F32, values),
             (Storage::F16, values.map(|value| f16::from_f32(value).to_f32())),
             (Storage::Int8, [127.0 * 0.01, 30.0 * 0.01, -127.0 * (0.01 / 127.0), 0.0]),
@@ -149,7 +149,7 @@ mod tests {
             storage.put(&mut content, &weight("a.weight"), 1, &values).unwrap();
             storage.put(&mut content, &weight("a.gain"), 1, &values).unwrap();
             let mut read = tensors::read(&tensors::write(&content).unwrap(), "m").unwrap();
-            assert_eq!(storage.take(&mut read, &weight("a.weight"), 1).unwrap(), wanted, "{storage:?}");
+            assert_eq!(storage.take(&mut read, &weight("a.weight"), 1).unwrap(), expected, "{storage:?}");
             assert_eq!(storage.take(&mut read, &weight("a.gain"), 1).unwrap(), values, "{storage:?}");
         }
         let mut content = Tensors::default();

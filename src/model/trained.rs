@@ -191,9 +191,9 @@ impl Model {
         if let Some(preparation) = &header.preparation {
             let outputs = header.spec.values().map_err(|error| error.within(source))?;
             preparation.check().map_err(|error| error.within(source))?;
-            let (inputs, wanted) = (preparation.inputs(), header.spec.inputs);
-            if inputs != wanted {
-                return Err(err(format!("its columns give {inputs} inputs, its model takes {wanted}")));
+            let (inputs, expected) = (preparation.inputs(), header.spec.inputs);
+            if inputs != expected {
+                return Err(err(format!("its columns give {inputs} inputs, its model takes {expected}")));
             }
             let needed = header.loss.outputs(preparation.target.outputs());
             if needed != outputs {

@@ -268,13 +268,13 @@ mod tests {
                     };
                     (p[at], moments[at]) = (next, [m, v]);
                 }
-                let (wanted, most) = match step {
+                let (expected, most) = match step {
                     10 => (known[0], 1e-6),
                     100 => (known[1], 1e-4),
                     _ => continue,
                 };
-                for (at, (got, wanted)) in p.iter().zip(wanted).enumerate() {
-                    let apart = (got - wanted).abs();
+                for (at, (got, expected)) in p.iter().zip(expected).enumerate() {
+                    let apart = (got - expected).abs();
                     assert!(apart < most, "{name}, step {step}, parameter {at}: {apart}");
                 }
             }

@@ -42,8 +42,8 @@ fn lamb_follows_its_paper() {
             let trust = norm(&p) / norm(&u);
             (0..4).for_each(|at| p[at] -= 0.01 * trust * u[at]);
         }
-        for (got, wanted) in reached(&optimizer, 0.01, steps as u64).iter().zip(p) {
-            assert!((got[0] - wanted).abs() < most, "{steps} steps: {} {wanted}", got[0]);
+        for (got, expected) in reached(&optimizer, 0.01, steps as u64).iter().zip(p) {
+            assert!((got[0] - expected).abs() < most, "{steps} steps: {} {expected}", got[0]);
         }
     }
 }
@@ -73,9 +73,9 @@ fn schedule_free_follows_its_paper() {
 #[test]
 fn the_relative_step_of_adafactor_falls_with_the_root_of_the_steps() {
     let optimizer = Optimizer::parse("adafactor").unwrap().with_weight_decay(0.5);
-    for (lr, step, wanted) in [(0.01, 1, [0.01, 1.0, 0.01, 0.995]), (0.9, 16, [0.9, 0.108818821, 0.25, 0.55])] {
-        for (got, wanted) in optimizer.row(lr, step).into_iter().zip(wanted) {
-            assert!((got - wanted).abs() < 1e-6, "step {step}: {got} {wanted}");
+    for (lr, step, expected) in [(0.01, 1, [0.01, 1.0, 0.01, 0.995]), (0.9, 16, [0.9, 0.108818821, 0.25, 0.55])] {
+        for (got, expected) in optimizer.row(lr, step).into_iter().zip(expected) {
+            assert!((got - expected).abs() < 1e-6, "step {step}: {got} {expected}");
         }
     }
 }

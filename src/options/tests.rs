@@ -49,8 +49,8 @@ fn read(naming: Naming, given: &[(&str, Value)]) -> Result<Bread> {
 #[test]
 fn values_are_stored_whatever_their_order_and_by_any_name() {
     let given = [("restHours", Value::Number(2.0)), ("flourMass", Value::Number(0.25)), ("loaves", Value::Number(3.0))];
-    let wanted = Bread { flour: 0.25, loaves: 3, rest: Some(2.0), ..Bread::default() };
-    assert_eq!(read(Naming::JavaScript, &given).unwrap(), wanted);
+    let expected = Bread { flour: 0.25, loaves: 3, rest: Some(2.0), ..Bread::default() };
+    assert_eq!(read(Naming::JavaScript, &given).unwrap(), expected);
 }
 
 #[test]
@@ -149,8 +149,8 @@ fn command_line_texts_become_values() {
             ]),
         ),
     ];
-    for (kind, text, wanted) in cases {
-        assert_eq!(kind.parse(text), wanted, "{text}");
+    for (kind, text, expected) in cases {
+        assert_eq!(kind.parse(text), expected, "{text}");
     }
 }
 

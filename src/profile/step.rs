@@ -330,8 +330,8 @@ mod tests {
             share: ms / 10.0,
             cost: Cost { flops, bytes },
         };
-        let wanted = [group("matmul", 1, 5.0, 2, 20), group("map", 2, 3.0, 5, 50), group(BETWEEN, 0, 2.0, 0, 0)];
-        assert_eq!(profile.grouped(Grouping::Kernel), wanted);
+        let expected = [group("matmul", 1, 5.0, 2, 20), group("map", 2, 3.0, 5, 50), group(BETWEEN, 0, 2.0, 0, 0)];
+        assert_eq!(profile.grouped(Grouping::Kernel), expected);
         assert_eq!(profile.cost(), Cost { flops: 7, bytes: 70 });
     }
 }

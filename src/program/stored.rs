@@ -86,13 +86,13 @@ mod tests {
         let json = program.to_json();
         assert_eq!(Program::from_json(&Json::parse(&json.to_string()).unwrap()).unwrap(), program);
         let small = Program::build(2, |v| v[0] * v[1] + 0.25);
-        let wanted = r#"{"inputs":2,"code":["x0","x1",["mul",0,1],0.25,["add",2,3]],"results":[4]}"#;
-        assert_eq!(small.to_json().to_string(), wanted);
+        let expected = r#"{"inputs":2,"code":["x0","x1",["mul",0,1],0.25,["add",2,3]],"results":[4]}"#;
+        assert_eq!(small.to_json().to_string(), expected);
     }
 
     #[test]
     fn a_damaged_program_is_an_error() {
-        for (text, wanted) in [
+        for (text, expected) in [
             (r#"{"inputs":1,"code":["x1"],"results":[0]}"#, r#"got "x1", expected one of 1 inputs, such as "x0""#),
             (
                 r#"{"inputs":1,"code":[["mul",0,0]],"results":[0]}"#,
@@ -103,7 +103,7 @@ mod tests {
             (r#"{"inputs":1,"code":["x0"],"results":[1]}"#, "got instruction 1, expected one of the 1 before it"),
             (r#"{"inputs":1,"code":["x0"],"results":[]}"#, "a program has no results"),
         ] {
-            assert_eq!(Program::from_json(&Json::parse(text).unwrap()).unwrap_err().to_string(), wanted);
+            assert_eq!(Program::from_json(&Json::parse(text).unwrap()).unwrap_err().to_string(), expected);
         }
     }
 }

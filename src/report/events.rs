@@ -90,12 +90,12 @@ mod tests {
         assert_eq!(record[8..12], masked(&record[..8]).to_le_bytes());
         let data = &record[12..12 + length];
         assert_eq!(record[12 + length..], masked(data).to_le_bytes());
-        let mut wanted = vec![0x09];
-        wanted.extend(1.5_f64.to_le_bytes());
-        wanted.extend([0x10, 0xac, 0x02, 0x2a, 0x0d, 0x0a, 0x0b, 0x0a, 0x04]);
-        wanted.extend(b"loss");
-        wanted.push(0x15);
-        wanted.extend(0.25_f32.to_le_bytes());
-        assert_eq!(data, wanted);
+        let mut expected = vec![0x09];
+        expected.extend(1.5_f64.to_le_bytes());
+        expected.extend([0x10, 0xac, 0x02, 0x2a, 0x0d, 0x0a, 0x0b, 0x0a, 0x04]);
+        expected.extend(b"loss");
+        expected.push(0x15);
+        expected.extend(0.25_f32.to_le_bytes());
+        assert_eq!(data, expected);
     }
 }

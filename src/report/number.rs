@@ -117,8 +117,8 @@ mod tests {
             (1e9, "1.000e9"),
             (f64::NAN, "NaN"),
         ];
-        for (value, wanted) in cases {
-            assert_eq!(figure(value), wanted);
+        for (value, expected) in cases {
+            assert_eq!(figure(value), expected);
         }
         assert_eq!([count(7), count(1234), count(1234567)], ["7", "1,234", "1,234,567"]);
         assert_eq!([bytes(12), bytes(12_345), bytes(999_999)], ["12 B", "12.3 kB", "1.0 MB"]);
@@ -137,8 +137,8 @@ mod tests {
             (2e12, "2.00·10¹²"),
             (f64::INFINITY, "–"),
         ];
-        for (value, wanted) in cases {
-            assert_eq!(typeset(value), wanted);
+        for (value, expected) in cases {
+            assert_eq!(typeset(value), expected);
         }
     }
 }

@@ -22,8 +22,10 @@ impl Model {
         let models: Vec<&Self> =
             if residuals.calibration == Calibration::Folds { folds.iter().collect() } else { vec![self] };
         if models.len() != residuals.groups.len() {
-            let (wanted, got) = (residuals.groups.len(), models.len());
-            return Err(Error::new(format!("interval: the model file holds {got} models of folds, expected {wanted}")));
+            let (expected, got) = (residuals.groups.len(), models.len());
+            return Err(Error::new(format!(
+                "interval: the model file holds {got} models of folds, expected {expected}"
+            )));
         }
         let mut centers = vec![Vec::with_capacity(models.len()); table.rows()];
         for model in models {

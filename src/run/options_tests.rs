@@ -36,9 +36,9 @@ fn values_beyond_the_training_targets_on_either_side_have_no_value() {
     for (target, largest) in cases {
         let Decoding { tau_infer, tau_train, .. } = default_decoding(&regression(target));
         let sine = 1.0 / f64::hypot(largest, 1.0);
-        let near = |got: f32, wanted: f64| (f64::from(got) / wanted - 1.0).abs() < 1e-6;
-        assert!(near(tau_infer, sine), "{target:?}: got {tau_infer:e}, wanted {sine:e}");
-        assert!(near(tau_train.unwrap(), 3.0 * sine), "{target:?}: got {tau_train:?}, wanted {:e}", 3.0 * sine);
+        let near = |got: f32, expected: f64| (f64::from(got) / expected - 1.0).abs() < 1e-6;
+        assert!(near(tau_infer, sine), "{target:?}: got {tau_infer:e}, expected {sine:e}");
+        assert!(near(tau_train.unwrap(), 3.0 * sine), "{target:?}: got {tau_train:?}, expected {:e}", 3.0 * sine);
     }
 }
 
@@ -147,13 +147,13 @@ fn each_listed_schedule_has_the_shape_of_its_name() {
     let kinds: Vec<_> = names().iter().map(|(name, _)| std::mem::discriminant(&shape(name))).collect();
     let is_new = |at: usize| !kinds[..at].contains(&kinds[at]);
     assert!((0..kinds.len()).all(is_new), "two names have one shape");
-    for (name, wanted) in [
+    for (name, expected) in [
         ("constant", ScheduleShape::Constant),
         ("linear", ScheduleShape::Polynomial(Polynomial { power: 1.0, floor: 0.0 })),
         ("one-cycle", ScheduleShape::OneCycle(OneCycle { rise: 0.3, first: 0.04, last: 4e-6 })),
         ("restarts", ScheduleShape::Restarts(Restarts { period: 5, growth: 2.0, floor: 0.0 })),
     ] {
-        assert_eq!(shape(name), wanted);
+        assert_eq!(shape(name), expected);
     }
 }
 

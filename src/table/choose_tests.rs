@@ -81,11 +81,11 @@ fn numbers_with_commas_are_categories_only_if_named() {
     let ignored = Choice { ignore: names(&["x", "y"]), ..for_target("k") };
     assert_eq!(said(ignored).unwrap_err(), "no column of a.csv is left to learn \"k\" from");
     let promised = Choice { numeric: names(&["x"]), ..for_target("k") };
-    let wanted = "a.csv: row 1, column \"x\": \"1,5\" is not a number; numbers are written with a point";
-    assert_eq!(said(promised).unwrap_err(), wanted);
+    let expected = "a.csv: row 1, column \"x\": \"1,5\" is not a number; numbers are written with a point";
+    assert_eq!(said(promised).unwrap_err(), expected);
     let asked = Choice { task: Some(Task::Regression), ..for_target("y") };
-    let wanted = "a.csv: row 1, column \"y\": \"0,5\" is not a number; numbers are written with a point";
-    assert_eq!(said(learnt(&["k"], asked)).unwrap_err(), wanted);
+    let expected = "a.csv: row 1, column \"y\": \"0,5\" is not a number; numbers are written with a point";
+    assert_eq!(said(learnt(&["k"], asked)).unwrap_err(), expected);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn messages() {
         ),
         (|c| c.numeric = names(&["colour"]), "wine.csv: row 1, column \"colour\": \"red\" is not a number"),
     ];
-    for (change, wanted) in cases {
-        assert_eq!(of(*change), *wanted);
+    for (change, expected) in cases {
+        assert_eq!(of(*change), *expected);
     }
 }

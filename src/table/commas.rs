@@ -59,8 +59,8 @@ mod tests {
             (&mostly, Some(refused(1, "1,5"))),
             (&mostly[1..], None),
         ];
-        for (cells, wanted) in cases {
-            assert_eq!(checked(cells).err().map(|error| error.to_string()), wanted, "{cells:?}");
+        for (cells, expected) in cases {
+            assert_eq!(checked(cells).err().map(|error| error.to_string()), expected, "{cells:?}");
         }
     }
 }

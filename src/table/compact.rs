@@ -58,12 +58,12 @@ mod tests {
             (&[1.2015, 2.5], None),
             (&[20_220_107.0, 20_220_107.0], None),
         ];
-        for (numbers, wanted) in cases {
+        for (numbers, expected) in cases {
             let got = dates(numbers).map(|(message, _)| message);
             let message = |date| {
                 format!("its numbers look like dates, but are read as numbers; write them as {date} if they are")
             };
-            assert_eq!(got, wanted.map(message), "{numbers:?}");
+            assert_eq!(got, expected.map(message), "{numbers:?}");
         }
     }
 }

@@ -25,8 +25,8 @@ fn a_text_is_no_number_however_many_numbers_are_around_it() {
     let new = table(&text);
     let notes = fitted().encode_noting(&new, &new.every_row(), Unknown::Other).unwrap().notes;
     let why = |text: &str| NoteKind::Unusable(text.into());
-    let wanted = [(30, why("\"garbage\" is not a number")), (31, why(MISSING))];
-    assert_eq!(notes, wanted.map(|(row, kind)| Note { row, feature: 0, kind }));
+    let expected = [(30, why("\"garbage\" is not a number")), (31, why(MISSING))];
+    assert_eq!(notes, expected.map(|(row, kind)| Note { row, feature: 0, kind }));
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn rows_that_cannot_be_used_are_noted_one_by_one() {
     let noted = |unknown| fitted().encode_noting(&new, &rows, unknown).unwrap();
     let why = |text: &str| NoteKind::Unusable(text.into());
     let note = |row, feature, kind| Note { row, feature, kind };
-    let mut wanted = vec![
+    let mut expected = vec![
         note(1, 0, why(MISSING)),
         note(2, 0, why("\"abc\" is not a number")),
         note(4, 0, NoteKind::Outside),
@@ -46,12 +46,12 @@ fn rows_that_cannot_be_used_are_noted_one_by_one() {
         note(8, 1, why(MISSING)),
     ];
     let other = noted(Unknown::Other);
-    assert_eq!(other.notes, wanted);
+    assert_eq!(other.notes, expected);
     assert_eq!(other.x[3 * 3..4 * 3], [0.0, 0.0, 0.0]);
     assert_eq!(other.x[..3], [0.0, 0.0, 1.0]);
     assert_eq!(other.x[7 * 3], -0.8, "$1 is 1");
-    wanted[5].kind = why("unknown value \"green\": expected one of \"blue\", \"red\"");
-    assert_eq!(noted(Unknown::Skip).notes, wanted);
+    expected[5].kind = why("unknown value \"green\": expected one of \"blue\", \"red\"");
+    assert_eq!(noted(Unknown::Skip).notes, expected);
     let refused = fitted().encode_noting(&new, &rows, Unknown::Refuse).unwrap_err().to_string();
     assert_eq!(refused, format!("new.csv: row 2, column \"x\": {MISSING}"));
 }

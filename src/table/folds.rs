@@ -99,8 +99,8 @@ fn windows(time: &InTime, count: usize, fractions: Fractions) -> Result<Vec<Spli
     if block == 0 {
         return Err(Error::new(format!("{rows} rows are too few for {count} folds in the order of time")));
     }
-    let wanted: Vec<usize> = (0..count).map(|fold| rows - (count - fold) * block).collect();
-    let mut ends = time.places.nearest(&wanted)?;
+    let expected: Vec<usize> = (0..count).map(|fold| rows - (count - fold) * block).collect();
+    let mut ends = time.places.nearest(&expected)?;
     ends.push(rows);
     let one = |pair: &[usize]| {
         let split = in_time(&time.places.first(pair[0]), fractions)?;
@@ -186,8 +186,8 @@ mod tests {
             (grouped, 7, "a.csv: 6 groups are too few for 7 folds"),
             (timed, 60, "a.csv: 60 rows are too few for 60 folds in the order of time"),
         ];
-        for (choice, count, wanted) in cases {
-            assert_eq!(splits(choice, count).unwrap_err().to_string(), wanted);
+        for (choice, count, expected) in cases {
+            assert_eq!(splits(choice, count).unwrap_err().to_string(), expected);
         }
     }
 }

@@ -284,7 +284,7 @@ fn extremes(values: &[f64]) -> (f64, f64) {
 
 /// Whether y is a multiple of x and a constant, up to rounding: by the line through the extremes of x.
 fn is_line(x: &[f64], y: &[f64]) -> bool {
-    let place = |wanted: f64| x.iter().position(|value| *value == wanted).unwrap_or(0);
+    let place = |expected: f64| x.iter().position(|value| *value == expected).unwrap_or(0);
     let (least, most) = extremes(x);
     let (a, b) = (place(least), place(most));
     let slope = (y[b] - y[a]) / (x[b] - x[a]);

@@ -54,8 +54,8 @@ fn findings() {
         ),
         (&|i| noise(i + 500), ""),
     ];
-    for (b, wanted) in cases {
-        assert_eq!(warnings(&[a, ("b", b), y]).join("\n"), wanted);
+    for (b, expected) in cases {
+        assert_eq!(warnings(&[a, ("b", b), y]).join("\n"), expected);
     }
     let classes = warnings(&[a, ("b", &|i| (i % 4) as f64), ("y", &|i| (i % 2) as f64)]);
     assert!(classes[0].starts_with("column \"b\": determines the target"), "{classes:?}");

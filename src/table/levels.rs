@@ -285,8 +285,8 @@ mod tests {
             ("a\n3\n", "new.csv: row 1, column \"a\": unknown value \"3\": expected one of \"1.0\", \"2\", \"x\""),
             ("a\n01\n", "new.csv: row 1, column \"a\": unknown value \"01\": expected one of \"1.0\", \"2\", \"x\""),
         ];
-        for (text, wanted) in cases {
-            assert_eq!(matched(text), Err(wanted.to_string()));
+        for (text, expected) in cases {
+            assert_eq!(matched(text), Err(expected.to_string()));
         }
     }
 

@@ -253,8 +253,8 @@ mod tests {
                 "a.csv: no row has a value in every column (2 of 2 rows dropped; x: 1 missing; y: 1 missing)",
             ),
         ];
-        for (text, policy, wanted) in cases {
-            assert_eq!(outcome(text, policy).unwrap_err().to_string(), wanted);
+        for (text, policy, expected) in cases {
+            assert_eq!(outcome(text, policy).unwrap_err().to_string(), expected);
         }
     }
 }

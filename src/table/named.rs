@@ -109,10 +109,10 @@ mod tests {
         assert!(choose(&table(true), &choice(&["tags"], None)).is_ok());
         assert!(choose(&table(true), &choice(&[], Some(vec!["pos.x".into()]))).is_ok());
         let refused = |table: &Table, choice: &Choice| choose(table, choice).unwrap_err().to_string();
-        let wanted = "a.json: column \"tags\": holds lists";
-        assert_eq!(refused(&table(true), &choice(&[], None)), wanted);
-        assert_eq!(refused(&table(false), &choice(&[], Some(vec!["tags".into()]))), wanted);
+        let expected = "a.json: column \"tags\": holds lists";
+        assert_eq!(refused(&table(true), &choice(&[], None)), expected);
+        assert_eq!(refused(&table(false), &choice(&[], Some(vec!["tags".into()]))), expected);
         let target = Choice { target: "tags".into(), ..Choice::default() };
-        assert_eq!(refused(&table(false), &target), wanted);
+        assert_eq!(refused(&table(false), &target), expected);
     }
 }

@@ -108,8 +108,8 @@ fn numbers_have_bins_between_their_quantiles() {
 #[test]
 fn targets_are_encoded_and_decoded() {
     let (table, preparation) = mixed();
-    for (output, wanted) in preparation.encode_target(&table, &[0, 3, 4]).unwrap().iter().zip([10.0, 40.5, -7.0]) {
-        assert!((preparation.decode_target(*output) - wanted).abs() < 1e-5);
+    for (output, expected) in preparation.encode_target(&table, &[0, 3, 4]).unwrap().iter().zip([10.0, 40.5, -7.0]) {
+        assert!((preparation.decode_target(*output) - expected).abs() < 1e-5);
     }
     let text = format!("x,y\n{}", "1,3\n2,10\n".repeat(5));
     let (table, classes) = fitted(&text, Choice::default(), &[0, 1, 2]).unwrap();
@@ -143,8 +143,8 @@ fn errors_of_a_fit() {
             "column \"x\" has values up to 1e308; their variance does not fit a 64-bit float",
         ),
     ];
-    for (got, wanted) in cases {
-        assert_eq!(got.unwrap_err().to_string(), wanted);
+    for (got, expected) in cases {
+        assert_eq!(got.unwrap_err().to_string(), expected);
     }
 }
 
@@ -170,8 +170,8 @@ fn errors_of_new_rows() {
         ),
         ("x,c\n1,a\n1,red\n", "new.csv: row 2, column \"c\": unknown value \"red\": expected one of \"a\", \"b\""),
     ];
-    for (text, wanted) in cases {
-        assert_eq!(strict.encode(&table(text), &[0, 1]).unwrap_err().to_string(), wanted);
+    for (text, expected) in cases {
+        assert_eq!(strict.encode(&table(text), &[0, 1]).unwrap_err().to_string(), expected);
     }
     let message = strict.encode_target(&table("x,c\n1,a\n"), &[0]).unwrap_err().to_string();
     assert_eq!(message, "column \"y\" is missing from new.csv; it has \"x\", \"c\"");

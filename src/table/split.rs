@@ -104,7 +104,7 @@ pub(crate) fn split(n: usize, fractions: Fractions, permutation: &[u32], groupin
         Grouping::Strata(strata) => {
             let split = stratified(strata, [validation, test], permutation);
             // Classes of single rows may leave nothing to hold out.
-            let is_empty = |part: &[u32], wanted: usize| part.is_empty() && wanted > 0;
+            let is_empty = |part: &[u32], expected: usize| part.is_empty() && expected > 0;
             if is_empty(&split.validation, validation) || is_empty(&split.test, test) {
                 return self::split(n, fractions, permutation, Grouping::None);
             }
@@ -139,7 +139,7 @@ fn stratified(strata: &[u64], held: [usize; 2], permutation: &[u32]) -> Split {
         }
     }
     // In the order of the permutation, so that no part is sorted by stratum.
-    let part = |wanted: u8| permutation.iter().copied().filter(|&row| part_of[row as usize] == wanted).collect();
+    let part = |expected: u8| permutation.iter().copied().filter(|&row| part_of[row as usize] == expected).collect();
     Split { train: part(0), validation: part(1), test: part(2) }
 }
 
@@ -255,7 +255,7 @@ mod tests {
         // 90 rows of class 0, 9 of class 1, one of class 2.
         let class = |row: u32| if row == 99 { 2 } else { u64::from(row % 11 == 10) };
         let strata: Vec<u64> = (0..100).map(class).collect();
-        let count = |part: &[u32], wanted: u64| part.iter().filter(|&&row| class(row) == wanted).count();
+        let count = |part: &[u32], expected: u64| part.iter().filter(|&&row| class(row) == expected).count();
         for shift in 0..20 {
             let order: Vec<u32> = (0..100).map(|i| (i * 37 + shift) % 100).collect();
             let got = split(100, Fractions { validation: 0.2, test: 0.2 }, &order, Grouping::Strata(&strata)).unwrap();
@@ -307,8 +307,8 @@ mod tests {
             (10, parts(0.1, -0.5), "test part is -0.5, expected at least 0 and less than 1"),
             (10, parts(0.1, f64::NAN), "test part is NaN, expected at least 0 and less than 1"),
         ];
-        for (n, fractions, wanted) in cases {
-            assert_eq!(split(n, fractions, &backwards(n as u32), Grouping::None).unwrap_err().to_string(), wanted);
+        for (n, fractions, expected) in cases {
+            assert_eq!(split(n, fractions, &backwards(n as u32), Grouping::None).unwrap_err().to_string(), expected);
         }
     }
 }

@@ -181,8 +181,8 @@ mod tests {
             (&["red", "red"], None, "column \"y\" is constant (every row is red); there is nothing to learn"),
             (&["1", "abc"], Some(Task::Regression), "wine.csv: row 2, column \"y\": \"abc\" is not a number"),
         ];
-        for (cells, asked, wanted) in cases {
-            assert_eq!(decided(cells, *asked).unwrap_err().to_string(), *wanted);
+        for (cells, asked, expected) in cases {
+            assert_eq!(decided(cells, *asked).unwrap_err().to_string(), *expected);
         }
     }
 }

@@ -231,8 +231,8 @@ mod tests {
                 "column \"a\": 66 % of its different texts are dates, others are not, so the column is a category; the option na declares texts that mean a missing cell: \"soon\"",
             ),
         ];
-        for (texts, role, wanted) in cases {
-            assert_eq!(said(texts, role), wanted, "{texts:?}");
+        for (texts, role, expected) in cases {
+            assert_eq!(said(texts, role), expected, "{texts:?}");
         }
         let names: Vec<String> = (0..30_u8).map(|i| format!("n{}m", (b'a' + i) as char)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

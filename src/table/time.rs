@@ -29,15 +29,15 @@ impl Places {
 
     /// For each of some ascending places the nearest one where a part may begin, in ascending order; of two, the earlier one. Errors if there
     /// are too few.
-    pub(crate) fn nearest(&self, wanted: &[usize]) -> Result<Vec<usize>> {
-        let mut found: Vec<usize> = Vec::with_capacity(wanted.len());
+    pub(crate) fn nearest(&self, expected: &[usize]) -> Result<Vec<usize>> {
+        let mut found: Vec<usize> = Vec::with_capacity(expected.len());
         let mut from = 0;
-        for (at, wanted_here) in wanted.iter().enumerate() {
-            let most = (self.starts.len() + at + 1).saturating_sub(wanted.len());
+        for (at, expected_here) in expected.iter().enumerate() {
+            let most = (self.starts.len() + at + 1).saturating_sub(expected.len());
             let free = self.starts.get(from..most).unwrap_or_default();
-            let Some((place, start)) = free.iter().enumerate().min_by_key(|(_, start)| start.abs_diff(*wanted_here))
+            let Some((place, start)) = free.iter().enumerate().min_by_key(|(_, start)| start.abs_diff(*expected_here))
             else {
-                let (parts, times) = (wanted.len() + 1, self.starts.len() + 1);
+                let (parts, times) = (expected.len() + 1, self.starts.len() + 1);
                 let s = if times == 1 { "time is" } else { "times are" };
                 return Err(Error::new(format!("{times} different {s} too few for {parts} parts")));
             };
@@ -52,9 +52,10 @@ impl Places {
 pub(crate) fn in_time(places: &Places, fractions: Fractions) -> Result<Split> {
     let all: Vec<u32> = (0..places.rows as u32).collect();
     let Split { train, validation, test } = split(places.rows, fractions, &all, Grouping::None)?;
-    let wanted = [(train.len(), &validation), (train.len() + validation.len(), &test)];
-    let wanted: Vec<usize> = wanted.into_iter().filter(|(_, part)| !part.is_empty()).map(|(start, _)| start).collect();
-    let found = places.nearest(&wanted)?;
+    let expected = [(train.len(), &validation), (train.len() + validation.len(), &test)];
+    let expected: Vec<usize> =
+        expected.into_iter().filter(|(_, part)| !part.is_empty()).map(|(start, _)| start).collect();
+    let found = places.nearest(&expected)?;
     let first = found.first().copied().unwrap_or(all.len());
     let last = if test.is_empty() { all.len() } else { found.last().copied().unwrap_or(all.len()) };
     Ok(Split { train: all[..first].to_vec(), validation: all[first..last].to_vec(), test: all[last..].to_vec() })

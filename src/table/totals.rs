@@ -78,9 +78,9 @@ fn summed(table: &Table) -> Option<Warning> {
     let columns: Vec<(Vec<f64>, f64)> = table.columns().iter().filter_map(numbers).collect();
     let is = |of: &dyn Fn(&[f64]) -> f64| {
         let is_near = |(above, own): &(Vec<f64>, f64)| {
-            let (wanted, size) = (of(above), above.iter().map(|value| value.abs()).fold(0.0, f64::max));
+            let (expected, size) = (of(above), above.iter().map(|value| value.abs()).fold(0.0, f64::max));
             // A column of zeros is the sum of itself.
-            size > 0.0 && (wanted - own).abs() <= 1e-6 * size.max(wanted.abs())
+            size > 0.0 && (expected - own).abs() <= 1e-6 * size.max(expected.abs())
         };
         columns.len() > 1 && columns.iter().all(is_near)
     };

@@ -196,7 +196,7 @@ impl TrainerConfig {
         if let Some(goal) = self.coverage.filter(|goal| !(0.0..=1.0).contains(&goal.least) || goal.patience == 0) {
             let (least, patience) = (number(goal.least), goal.patience);
             return Err(Error::usage(format!(
-                "train: a coverage of {least} for {patience} epochs; wanted 0 to 1, and at least 1 epoch"
+                "train: a coverage of {least} for {patience} epochs; expected 0 to 1, and at least 1 epoch"
             )));
         }
         self.schedule.check().map_err(|error| error.within("train"))?;

@@ -92,17 +92,17 @@ pub(crate) fn check_outputs(outputs: usize, settings: &TrainerConfig, data: &Dat
             "train: class weights belong to a loss of class indices, such as cross-entropy; this one has no classes to weight",
         ));
     }
-    let wanted = settings.loss.outputs(data.targets);
-    if outputs == wanted {
+    let expected = settings.loss.outputs(data.targets);
+    if outputs == expected {
         return check_values(&settings.loss, data);
     }
     let targets = data.targets;
-    let expected = if wanted == targets {
+    let why = if expected == targets {
         String::new()
     } else {
-        format!(", for which loss \"{}\" needs {wanted} outputs", settings.loss.text())
+        format!(", for which loss \"{}\" needs {expected} outputs", settings.loss.text())
     };
-    Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {targets} targets{expected}")))
+    Err(Error::new(format!("train: the model gives {outputs} outputs, the rows have {targets} targets{why}")))
 }
 
 /// Errors if a target is not what the loss takes.

@@ -41,8 +41,8 @@ pub(crate) fn measured(mut errors: Vec<[f64; 2]>) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn assert_near(got: f64, wanted: f64) {
-        assert!((got - wanted).abs() < 1e-12, "got {got}, wanted {wanted}");
+    fn assert_near(got: f64, expected: f64) {
+        assert!((got - expected).abs() < 1e-12, "got {got}, expected {expected}");
     }
 
     #[test]
@@ -55,15 +55,15 @@ mod tests {
             ([4.0, 3.0], [4.0, 3.0], [0.6, 0.0]),
             ([1.0, 0.0], [3.0, 4.0], [0.8, 0.8]),
         ];
-        for (z, y, wanted) in cases {
+        for (z, y, expected) in cases {
             let got = chordal_errors(&z, &y, 1);
             assert_eq!(got.len(), 1);
-            got[0].into_iter().zip(wanted).for_each(|(got, wanted)| assert_near(got, wanted));
+            got[0].into_iter().zip(expected).for_each(|(got, expected)| assert_near(got, expected));
         }
         // Two outputs: both numerators, then both denominators.
         let got = chordal_errors(&[3.0, 1.0, 4.0, 0.0], &[1.0, 0.0, 0.0, 2.0], 2);
         assert_eq!(got.len(), 2);
-        got.concat().into_iter().zip([0.0, 0.8, 1.0, 1.0]).for_each(|(got, wanted)| assert_near(got, wanted));
+        got.concat().into_iter().zip([0.0, 0.8, 1.0, 1.0]).for_each(|(got, expected)| assert_near(got, expected));
         assert!(chordal_errors(&[0.0, 0.0], &[1.0, 0.0], 1).is_empty(), "a pair of zeros has no angle");
     }
 

@@ -63,7 +63,11 @@ pub fn lift(y: &[f32], outputs: usize, takes_nan: bool) -> Result<Vec<f32>> {
 /// label is `Missing`: no loss can skip one target of a row, so leave out the row.
 pub fn lift_labels(y: &[f32], labels: &[Label], outputs: usize) -> Result<Vec<f32>> {
     if y.len() != labels.len() {
-        return Err(Error::new(format!("lift: {} targets and {} labels; wanted one for each", y.len(), labels.len())));
+        return Err(Error::new(format!(
+            "lift: {} targets and {} labels; expected one for each",
+            y.len(),
+            labels.len()
+        )));
     }
     let pair = |(at, (y, label)): (usize, (&f32, &Label))| match label {
         Label::Finite if y.is_finite() => Ok([*y, 1.0]),
@@ -118,14 +122,14 @@ mod tests {
     #[test]
     fn messages() {
         let said = |error: Error| error.to_string();
-        let wanted = "lift: target 1 of row 1 is NaN; leave the row out, label it, or say that NaN means ⊥";
-        assert_eq!(said(lift(&[1.0, 2.0, 3.0, f32::NAN], 2, false).unwrap_err()), wanted);
+        let expected = "lift: target 1 of row 1 is NaN; leave the row out, label it, or say that NaN means ⊥";
+        assert_eq!(said(lift(&[1.0, 2.0, 3.0, f32::NAN], 2, false).unwrap_err()), expected);
         let cases = [
-            (vec![1.0], vec![], "lift: 1 targets and 0 labels; wanted one for each"),
+            (vec![1.0], vec![], "lift: 1 targets and 0 labels; expected one for each"),
             (vec![f32::NAN], vec![Label::Finite], "lift: target 0 is NaN and labelled finite"),
         ];
-        for (y, labels, wanted) in cases {
-            assert_eq!(said(lift_labels(&y, &labels, 1).unwrap_err()), wanted);
+        for (y, labels, expected) in cases {
+            assert_eq!(said(lift_labels(&y, &labels, 1).unwrap_err()), expected);
         }
         assert_eq!(said(Label::of_code(7).unwrap_err()), "lift: 7 is not a label; there are 0 to 6");
     }

@@ -72,9 +72,9 @@ mod tests {
             ),
         ];
         for (hidden, what) in cases {
-            let wanted =
+            let expected =
                 format!("train: a model with layers up to {what}; there are at most 64 GiB; choose a smaller hidden");
-            assert_eq!(said(hidden), Err(wanted));
+            assert_eq!(said(hidden), Err(expected));
         }
     }
 }

@@ -71,8 +71,8 @@ impl Trainer {
                 unread = 0;
             }
             host::breathe().await;
-            let wanted = count as f64 * WINDOW_MS / (host::now_ms() - start).max(0.05);
-            self.window = (wanted as usize).clamp(1, STEPS_PER_LOOK);
+            let expected = count as f64 * WINDOW_MS / (host::now_ms() - start).max(0.05);
+            self.window = (expected as usize).clamp(1, STEPS_PER_LOOK);
             let (epoch, done) = (self.progress.history.len(), self.progress.cursor);
             flow = watch(&Event::Steps { epoch, done, steps: self.steps });
             if let Some(report) = self.source_report().await?

@@ -9,25 +9,25 @@ use meromorph::options::{Naming, markdown, typescript};
 use meromorph::run::{OPTIONS, READING};
 
 /// Compares a file with what it should hold, or writes it.
-fn check(path: &str, wanted: &str) {
+fn check(path: &str, expected: &str) {
     let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("MERO_WRITE").is_some() {
-        fs::write(&path, wanted).unwrap();
+        fs::write(&path, expected).unwrap();
         return;
     }
     let got = fs::read_to_string(&path).unwrap();
-    let line = got.lines().zip(wanted.lines()).position(|(got, wanted)| got != wanted);
+    let line = got.lines().zip(expected.lines()).position(|(got, expected)| got != expected);
     let line = line.map_or_else(|| "its length".to_owned(), |at| format!("line {}", at + 1));
-    assert!(got == wanted, "{path} differs at {line}; run MERO_WRITE=1 cargo test --test engine generated");
+    assert!(got == expected, "{path} differs at {line}; run MERO_WRITE=1 cargo test --test engine generated");
 }
 
 /// Replaces what is between the two marks of a task in a file.
-fn check_between(path: &str, task: &str, wanted: &str) {
+fn check_between(path: &str, task: &str, expected: &str) {
     let text = fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let (start, end) = (&format!("<!-- options of {task}: generated -->\n")[..], "<!-- end of generated -->");
     let (before, rest) = text.split_once(start).unwrap_or_else(|| panic!("{path} has no {start}"));
     let (_, after) = rest.split_once(end).unwrap_or_else(|| panic!("{path} has no {end}"));
-    check(path, &format!("{before}{start}{wanted}\n{end}{after}"));
+    check(path, &format!("{before}{start}{expected}\n{end}{after}"));
 }
 
 #[test]

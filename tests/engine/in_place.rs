@@ -55,9 +55,9 @@ fn planned(device: &Device, passes: &Passes, work: Work) -> Result<[u64; 2]> {
         let values = results.iter().map(|result| block_on(result.to_f32())).collect::<Result<Vec<_>>>()?;
         Ok((bytes, values))
     };
-    let ((apart, wanted), (shared, got)) = (run(false)?, run(true)?);
-    assert!(wanted == got, "other bits on {name}");
-    assert!(wanted.iter().flatten().all(|x| x.is_finite()) && shared <= apart, "{shared} of {apart} bytes on {name}");
+    let ((apart, expected), (shared, got)) = (run(false)?, run(true)?);
+    assert!(expected == got, "other bits on {name}");
+    assert!(expected.iter().flatten().all(|x| x.is_finite()) && shared <= apart, "{shared} of {apart} bytes on {name}");
     Ok([apart, shared])
 }
 

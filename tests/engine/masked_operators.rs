@@ -63,7 +63,8 @@ fn every_scalar_operation_is_a_function_of_its_name() {
     let numbers = |values: &[f32]| Var::constant(Tensor::from_f32(&device, [values.len()], values).unwrap());
     let plain = |var: &Var| block_on(var.value().to_f32()).unwrap();
     // ln(2 + √5), and Γ'(1) / Γ(1) = -γ.
-    let near = |got: f32, wanted: f64| assert!((f64::from(got) - wanted).abs() < 1e-6, "{got}, wanted {wanted}");
+    let near =
+        |got: f32, expected: f64| assert!((f64::from(got) - expected).abs() < 1e-6, "{got}, expected {expected}");
     near(plain(&ops::asinh(&numbers(&[2.0])))[0], 1.443_635_475_178_810_3);
     near(plain(&ops::polygamma(&numbers(&[0.0]), &numbers(&[1.0])))[0], -0.577_215_664_901_532_9);
     // The larger of two, and along an axis.

@@ -209,8 +209,8 @@ fn predictions_are_means_with_their_deviations() {
         let name = device.info().device;
         // At x = 1: outputs 1 and 5, so 10 + 2 · 3 and 2 · 2; at -1: -1 and -1.
         let got = block_on(model.predict(&device, &table)).unwrap();
-        let wanted = [(16.0, 4.0), (8.0, 0.0)].map(|(mean, deviation)| Prediction::Normal { mean, deviation });
-        assert_eq!(got, wanted, "{name}");
+        let expected = [(16.0, 4.0), (8.0, 0.0)].map(|(mean, deviation)| Prediction::Normal { mean, deviation });
+        assert_eq!(got, expected, "{name}");
         let mut ready = model.ready(&device).unwrap();
         if device.info().runs_cpu_path() {
             let mut output = [0.0];

@@ -79,10 +79,10 @@ fn trained(device: &Device, model: impl Into<Network>, config: &TrainerConfig) -
 }
 
 #[track_caller]
-fn close(place: &str, got: &(Vec<f64>, Vec<f32>), wanted: &(Vec<f64>, Vec<f32>), bound: f64) {
-    assert_eq!((got.0.len(), got.1.len()), (wanted.0.len(), wanted.1.len()), "{place}");
-    let losses = got.0.iter().zip(&wanted.0).map(|(a, b)| (a / b - 1.0).abs());
-    let parameters = got.1.iter().zip(&wanted.1).map(|(a, b)| f64::from((a - b).abs()));
+fn close(place: &str, got: &(Vec<f64>, Vec<f32>), expected: &(Vec<f64>, Vec<f32>), bound: f64) {
+    assert_eq!((got.0.len(), got.1.len()), (expected.0.len(), expected.1.len()), "{place}");
+    let losses = got.0.iter().zip(&expected.0).map(|(a, b)| (a / b - 1.0).abs());
+    let parameters = got.1.iter().zip(&expected.1).map(|(a, b)| f64::from((a - b).abs()));
     let worst = losses.chain(parameters).fold(0.0, f64::max);
     assert!(worst <= bound, "{place}: off by {worst:.1e}");
 }
@@ -90,9 +90,9 @@ fn close(place: &str, got: &(Vec<f64>, Vec<f32>), wanted: &(Vec<f64>, Vec<f32>),
 #[test]
 fn a_perceptron_by_hand_trains_like_its_spec() -> Result<()> {
     for device in devices(&[1, 2]) {
-        let wanted = trained(&device, spec(), &config())?;
-        close(device.info().device, &trained(&device, by_hand(), &config())?, &wanted, 1e-6);
-        assert!(wanted.0[6] < 0.95 * wanted.0[0], "it learns: {:?}", wanted.0);
+        let expected = trained(&device, spec(), &config())?;
+        close(device.info().device, &trained(&device, by_hand(), &config())?, &expected, 1e-6);
+        assert!(expected.0[6] < 0.95 * expected.0[0], "it learns: {:?}", expected.0);
     }
     Ok(())
 }
@@ -103,10 +103,10 @@ fn a_closure_trains_like_the_built_in_loss_it_equals() -> Result<()> {
     // It must not matter what loss the configuration names.
     let other = TrainerConfig { loss: Loss::mae(), ..config() };
     for device in devices(&[1]) {
-        let wanted = trained(&device, spec(), &config())?;
+        let expected = trained(&device, spec(), &config())?;
         for (name, model) in [("spec", Network::from(spec())), ("function", by_hand())] {
-            close(name, &trained(&device, model.clone().with_loss(squares), &other)?, &wanted, 1e-5);
-            close(name, &trained(&device, model, &formula)?, &wanted, 1e-5);
+            close(name, &trained(&device, model.clone().with_loss(squares), &other)?, &expected, 1e-5);
+            close(name, &trained(&device, model, &formula)?, &expected, 1e-5);
         }
     }
     Ok(())
@@ -118,8 +118,8 @@ fn groups_of_steps_with_a_closure_equal_one_batch_of_all_rows() -> Result<()> {
         let run = |batch, accumulate| {
             trained(&device, by_hand().with_loss(squares), &TrainerConfig { batch, accumulate, ..config() })
         };
-        let ((_, wanted), (_, got), (_, other)) = (run(128, 1)?, run(32, 4)?, run(32, 1)?);
-        let off = |values: &[f32]| values.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let ((_, expected), (_, got), (_, other)) = (run(128, 1)?, run(32, 4)?, run(32, 1)?);
+        let off = |values: &[f32]| values.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(off(&got) < 2e-5, "{}: off by {:.1e}", device.info().device, off(&got));
         assert!(off(&other) > 1e-3, "an update for every 32 rows is another run");
     }
@@ -224,8 +224,8 @@ fn what_needs_a_spec_or_a_loss_in_words_is_an_error() -> Result<()> {
             "predict: got 7 values, expected a multiple of the model's 5 inputs",
         ),
     ];
-    for (error, wanted) in cases {
-        assert_eq!(error.expect(wanted).to_string(), wanted);
+    for (error, expected) in cases {
+        assert_eq!(error.expect(expected).to_string(), expected);
     }
     assert_eq!(closure.spec()?, &spec());
     Ok(())
@@ -236,9 +236,9 @@ fn a_network_that_cannot_be_trained_is_an_error() {
     fn unknown(p: &Parameters, x: &Var) -> Result<Var> {
         Ok(ops::matmul(x, p.get("z")?))
     }
-    let refused = |model: Network, config: TrainerConfig, data: Data, wanted: &str| {
-        let error = Trainer::new(&Device::cpu(1), model, config, data).err().expect(wanted);
-        assert_eq!(error.to_string(), wanted);
+    let refused = |model: Network, config: TrainerConfig, data: Data, expected: &str| {
+        let error = Trainer::new(&Device::cpu(1), model, config, data).err().expect(expected);
+        assert_eq!(error.to_string(), expected);
     };
     let one = || [("a", Initial::zeros([5, 1]))];
     let linear = |p: &Parameters, x: &Var| ops::matmul(x, &p["a"]);
@@ -276,8 +276,8 @@ fn a_network_that_cannot_be_trained_is_an_error() {
             "train: the loss does not depend on b",
         ),
     ];
-    for (model, wanted) in models {
-        refused(model, config(), data(), wanted);
+    for (model, expected) in models {
+        refused(model, config(), data(), expected);
     }
     let fused = TrainerConfig { step: Some(StepKind::Fused), ..config() };
     let what = "expected a Spec with a built-in loss, or the recorded step";
@@ -310,8 +310,8 @@ fn a_network_that_cannot_be_trained_is_an_error() {
                 .into(),
         ),
     ];
-    for (model, config, wanted) in configs {
-        refused(model, config, data(), &wanted);
+    for (model, config, expected) in configs {
+        refused(model, config, data(), &expected);
     }
 }
 
@@ -346,11 +346,15 @@ fn classes_of_a_closure_loss_are_each_against_the_rest() -> Result<()> {
     let trainer = Trainer::new(&Device::cpu(1), network, settings, run.data)?;
     let model = block_on(trainer.model(Some(run.preparation)))?;
     let chances = block_on(model.probabilities(&Device::cpu(1), &table, Unknown::Refuse))?;
-    let wanted = [-1.0, 0.0, 1.0].map(|z: f64| 1.0 / (1.0 + (-z).exp()));
-    assert!(chances[..3].iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-6), "{:?}", &chances[..3]);
+    let expected = [-1.0, 0.0, 1.0].map(|z: f64| 1.0 / (1.0 + (-z).exp()));
+    assert!(
+        chances[..3].iter().zip(expected).all(|(got, expected)| (got - expected).abs() < 1e-6),
+        "{:?}",
+        &chances[..3]
+    );
     let first = block_on(model.predict(&Device::cpu(1), &table))?.remove(0);
     assert!(
-        matches!(first, Prediction::Class { name, probability } if name == "c" && (probability - wanted[2]).abs() < 1e-6)
+        matches!(first, Prediction::Class { name, probability } if name == "c" && (probability - expected[2]).abs() < 1e-6)
     );
     Ok(())
 }

@@ -224,8 +224,8 @@ fn a_long_chain_of_pointwise_ops_is_planned_in_a_few_launches() {
         plan.run(1).unwrap();
         let got = block_on(y.value().to_f32()).unwrap();
         for (x, got) in x.iter().zip(got) {
-            let wanted = (0..2000).fold(f64::from(*x), |y, _| y.sin() + 0.25 * f64::from(*x));
-            assert!((f64::from(got) - wanted).abs() < 1e-5, "{x}: got {got}, wanted {wanted}");
+            let expected = (0..2000).fold(f64::from(*x), |y, _| y.sin() + 0.25 * f64::from(*x));
+            assert!((f64::from(got) - expected).abs() < 1e-5, "{x}: got {got}, expected {expected}");
         }
     }
 }

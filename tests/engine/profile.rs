@@ -49,9 +49,9 @@ fn every_launch_has_a_time_and_the_shares_add_up() {
             }
             let layers = profile.grouped(Grouping::Layer);
             let has = |name: &str| layers.iter().any(|group| group.name == name);
-            let wanted: &[&str] =
+            let expected: &[&str] =
                 if step == StepKind::Fused { &["model", "update"] } else { &["layers.0", "loss", "update"] };
-            assert!(wanted.iter().all(|name| has(name)), "{place}: {layers:?}");
+            assert!(expected.iter().all(|name| has(name)), "{place}: {layers:?}");
         }
     }
 }

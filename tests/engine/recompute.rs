@@ -50,7 +50,7 @@ fn gradients_have_the_same_bits_whatever_is_computed_again() {
         for gradients in
             [GradientConfig::default(), GradientConfig { sharpness: Some(0.05), ..GradientConfig::default() }]
         {
-            let wanted = after(Recompute::Nothing, gradients.clone());
+            let expected = after(Recompute::Nothing, gradients.clone());
             let all = [
                 Recompute::Every(2),
                 Recompute::Every(3),
@@ -59,7 +59,7 @@ fn gradients_have_the_same_bits_whatever_is_computed_again() {
                 Recompute::Every(50),
             ];
             for recompute in all {
-                assert_eq!(after(recompute, gradients.clone()), wanted, "{recompute:?} on {}", device.info().device);
+                assert_eq!(after(recompute, gradients.clone()), expected, "{recompute:?} on {}", device.info().device);
             }
         }
     }
@@ -147,14 +147,19 @@ fn fewer_rows_in_a_step_and_more_steps_in_an_update_train_the_same() -> Result<(
             let last = trainer.history().last().and_then(|epoch| epoch.val_loss).expect("an epoch");
             Ok::<_, meromorph::Error>((shape, bytes, last))
         };
-        let (shape, whole, wanted) = run(Recompute::Nothing)?;
+        let (shape, whole, expected) = run(Recompute::Nothing)?;
         assert_eq!(shape, (128, 1));
         let ((batch, accumulate), bytes, got) = run(Recompute::Within(whole / 8))?;
         assert!(
             batch < 128 && batch * accumulate == 128 && bytes <= whole / 8,
             "{batch} x {accumulate}, {bytes} bytes"
         );
-        assert!((got - wanted).abs() <= 1e-6 * wanted, "{} on {}", (got - wanted) / wanted, device.info().device);
+        assert!(
+            (got - expected).abs() <= 1e-6 * expected,
+            "{} on {}",
+            (got - expected) / expected,
+            device.info().device
+        );
     }
     Ok(())
 }
@@ -201,14 +206,14 @@ fn names_choose_what_is_computed_again() {
             let again = trainer.step_summary().recomputed.0;
             Ok::<_, meromorph::Error>((block_on(trainer.parameters())?, again))
         };
-        let (wanted, none) = run(&[]).expect("a run");
+        let (expected, none) = run(&[]).expect("a run");
         assert_eq!(none, 0);
         let mut counts = Vec::new();
         for names in
             [&["layers.0"][..], &["layers.0", "layers.5"], &["linear"], &["masked_norm"], &["layer_norm", "map"]]
         {
             let (bits, again) = run(names).expect("a run");
-            assert_eq!(bits, wanted, "{}: {names:?}", device.info().name);
+            assert_eq!(bits, expected, "{}: {names:?}", device.info().name);
             counts.push(again);
         }
         assert!(counts[0] >= 1 && counts[1] > counts[0] && counts[2] > counts[1] && counts[3..].iter().all(|n| *n > 0));
@@ -268,7 +273,7 @@ fn a_function_of_label_and_cost_chooses_what_is_computed_again() -> Result<()> {
         plan.run(1)?;
         Ok((block_on(gradient.to_f32())?, plan.summary().recomputed.0))
     };
-    let (wanted, _) = gradient(&Passes::default())?;
+    let (expected, _) = gradient(&Passes::default())?;
     let drops =
         |choice: fn(&Label, Cost) -> bool| Passes { drops: Some(std::rc::Rc::new(choice)), ..Passes::default() };
     let choices: [(Choose, usize); 3] = [
@@ -278,7 +283,7 @@ fn a_function_of_label_and_cost_chooses_what_is_computed_again() -> Result<()> {
     ];
     for (at, (choice, count)) in choices.into_iter().enumerate() {
         let (bits, again) = gradient(&drops(choice))?;
-        assert!(bits == wanted && again == count, "choice {at}: {again} launches");
+        assert!(bits == expected && again == count, "choice {at}: {again} launches");
     }
     Ok(())
 }

@@ -179,15 +179,15 @@ fn a_plateau_drops_the_rate_after_as_many_epochs_as_its_patience_and_epochs_repo
         finish(&mut trainer)?;
         // Epochs 2 and 3 do not improve: the next two run at half the rate, and the two after at a quarter.
         let full = 0.125;
-        let wanted = [full, full, full, full, full / 2.0, full / 2.0, full / 4.0, full / 4.0];
-        assert_eq!(learning_rates(&trainer), wanted);
+        let expected = [full, full, full, full, full / 2.0, full / 2.0, full / 4.0, full / 4.0];
+        assert_eq!(learning_rates(&trainer), expected);
         // The distance to 1 is halved four times, then shrinks by 3/4 twice and by 7/8 twice.
         let distance: [f64; 8] =
             [1.0 / 2.0, 1.0 / 4.0, 1.0 / 8.0, 1.0 / 16.0, 3.0 / 64.0, 9.0 / 256.0, 63.0 / 2048.0, 441.0 / 16384.0];
         for (report, distance) in trainer.history().iter().zip(distance) {
             let loss = (0.25 - distance).powi(2);
             let got = report.val_loss.expect("a row is watched");
-            assert!((got - loss).abs() < 1e-7, "epoch {}: got {got}, wanted {loss}", report.epoch);
+            assert!((got - loss).abs() < 1e-7, "epoch {}: got {got}, expected {loss}", report.epoch);
         }
     }
     Ok(())
@@ -239,7 +239,7 @@ fn an_improvement_of_at_most_min_delta_does_not_count() -> Result<()> {
 fn an_epoch_reports_the_rate_of_its_last_update() -> Result<()> {
     let (spec, parameters) = line(0.0, 0.0);
     let schedule = Schedule { warmup_steps: 8, shape: ScheduleShape::Step(Step { every: 1, factor: 0.5 }) };
-    for (accumulate, wanted) in
+    for (accumulate, expected) in
         [(1, [3.0 / 8.0, 6.0 / 8.0 / 2.0, 1.0 / 4.0]), (2, [2.0 / 8.0, 4.0 / 8.0 / 2.0, 6.0 / 8.0 / 4.0])]
     {
         // Three steps per epoch, which make three updates, or two.
@@ -247,7 +247,7 @@ fn an_epoch_reports_the_rate_of_its_last_update() -> Result<()> {
         let data = rows(3, [1.0, 0.0], [1.0, 0.0]);
         let mut trainer = Trainer::with_parameters(&Device::cpu(1), spec.clone(), settings, data, &parameters)?;
         finish(&mut trainer)?;
-        assert_eq!(learning_rates(&trainer), wanted, "{accumulate} steps for an update");
+        assert_eq!(learning_rates(&trainer), expected, "{accumulate} steps for an update");
     }
     Ok(())
 }
@@ -324,9 +324,9 @@ fn every_optimiser_takes_rate_and_decay_from_the_schedule() -> Result<()> {
                     let data = rows(4, row, [1.0, 0.0]);
                     let mut trainer = Trainer::with_parameters(&device, spec, settings, data, &parameters)?;
                     run_epochs(&mut trainer, 2)?;
-                    let (got, wanted) = (block_on(trainer.parameters())?[0], textbook(0.75, gradient, &rates));
+                    let (got, expected) = (block_on(trainer.parameters())?[0], textbook(0.75, gradient, &rates));
                     let place = format!("{name}, {step:?}, row {row:?}, on {}", device.info().device);
-                    assert!((f64::from(got) - wanted).abs() < 2e-6, "{place}: got {got}, wanted {wanted}");
+                    assert!((f64::from(got) - expected).abs() < 2e-6, "{place}: got {got}, expected {expected}");
                 }
             }
         }

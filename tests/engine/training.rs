@@ -76,14 +76,14 @@ fn fused_and_recorded_steps_agree_on_every_device() {
             ..settings()
         };
         let step = |step| TrainerConfig { step: Some(step), ..base.clone() };
-        let wanted = losses(&cpu, &spec, &step(StepKind::Recorded), data);
+        let expected = losses(&cpu, &spec, &step(StepKind::Recorded), data);
         for device in devices(&[1, 2]) {
             for kind in [StepKind::Fused, StepKind::Recorded] {
                 let got = losses(&device, &spec, &step(kind), data);
-                let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
-                if worst.is_nan() || worst > BOUND || got.len() != wanted.len() {
+                let worst = got.iter().zip(&expected).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
+                if worst.is_nan() || worst > BOUND || got.len() != expected.len() {
                     failures.push(format!(
-                        "{loss:?} {kind:?} on {}: off by {worst:.1e}: {got:?} {wanted:?}",
+                        "{loss:?} {kind:?} on {}: off by {worst:.1e}: {got:?} {expected:?}",
                         device.info().device
                     ));
                 }
@@ -338,12 +338,12 @@ fn property_49_a_group_of_steps_equals_one_batch_and_the_last_group_has_its_own_
             let schedule = Schedule { warmup_steps: 5, ..Schedule::COSINE };
             let (got, losses) = run(TrainerConfig { schedule, ..grouped(step) })?;
             let whole = TrainerConfig { batch: 128, accumulate: 1, schedule, ..grouped(step) };
-            let (wanted, whole_losses) = run(whole.clone())?;
-            let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            let (expected, whole_losses) = run(whole.clone())?;
+            let worst = got.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(worst < 2e-5, "{step:?} on {}: off by {worst:.1e}", device.info().device);
             assert!(losses.iter().zip(&whole_losses).all(|(a, b)| (a / b - 1.0).abs() < 1e-4), "{losses:?}");
             let (other, _) = run(TrainerConfig { batch: 32, ..whole })?;
-            let apart = other.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+            let apart = other.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
             assert!(apart > 1e-3, "an update for every 32 rows is another run: {apart:.1e}");
         }
     }

@@ -15,7 +15,7 @@ import { ENGINE } from "./wire.js";
 /** Errors if one of these options is given and no function. */
 function checkFunctions(call: string, options: object): void {
   for (const [name, value] of Object.entries(options)) {
-    if (value && typeof value !== "function") throw new InputError(`${call}: ${name} is ${shown(value)}, wanted a function`, "usage");
+    if (value && typeof value !== "function") throw new InputError(`${call}: ${name} is ${shown(value)}, expected a function`, "usage");
   }
 }
 
@@ -135,7 +135,7 @@ export class Engine extends Handle {
     const isPath = !(globalThis as { location?: unknown }).location && typeof source === "string" && source.length < 4096 && !/^https?:|^\s*[[{]|[\r\n]/i.test(source);
     if (typeof source === "string" && !isPath && !isAddress(source)) throw unknownText("load", source, "the bytes of a model file, or its URL");
     const [data, name] = isRemote
-      ? await download(source, { call: "load", wanted: "a model file", request, signal: this.#signal(signal), onProgress })
+      ? await download(source, { call: "load", expected: "a model file", request, signal: this.#signal(signal), onProgress })
       : [source, undefined];
     const { parcel, transfer } = await pack("load", data, name ?? "model");
     return new Model(this.connection, await this.call("load", [parcel], { transfer, signal }));

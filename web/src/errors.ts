@@ -80,9 +80,9 @@ export function shown(value: unknown): string {
 }
 
 /** Errors if `value` is of a kind that cannot be sent through a port. `where` names it. */
-export function checkPassable(where: string, value: unknown, wanted: string): void {
+export function checkPassable(where: string, value: unknown, expected: string): void {
   const tag = tagOf(value);
-  if (/Function|Promise/.test(tag)) throw new InputError(`${where}: got a ${tag}, expected ${wanted}${tag === "Promise" ? "; did you forget await?" : ""}`, "usage");
+  if (/Function|Promise/.test(tag)) throw new InputError(`${where}: got a ${tag}, expected ${expected}${tag === "Promise" ? "; did you forget await?" : ""}`, "usage");
 }
 
 /** The error for another value that cannot be sent through a port. */

@@ -11,7 +11,7 @@ import page from "./page.js";
 
 /** The bytes of a model's file. */
 function saved(call: string, model: Model): Promise<Uint8Array<ArrayBuffer>> {
-  if (typeof (model as Model | undefined)?.save !== "function") throw new InputError(`${call}: model is ${shown(model)}, wanted a model of this package`, "usage");
+  if (typeof (model as Model | undefined)?.save !== "function") throw new InputError(`${call}: model is ${shown(model)}, expected a model of this package`, "usage");
   return model.save();
 }
 

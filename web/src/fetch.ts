@@ -17,14 +17,14 @@ export interface Download {
   /** The function that the user called. */
   call: string;
   /** What is expected, for messages. */
-  wanted: string;
+  expected: string;
   request: Request;
   signal?: AbortSignal | undefined;
   onProgress?: OnProgress;
 }
 
 /** Fetches `source`, or reads it if it is a `Response` or a stream, until `signal` aborts. Returns the bytes and, if it has one, its name. */
-export async function download(source: Response | ReadableStream<Bytes> | URL | string, { call, wanted, request, signal, onProgress }: Download): Promise<[Bytes, string | undefined]> {
+export async function download(source: Response | ReadableStream<Bytes> | URL | string, { call, expected, request, signal, onProgress }: Download): Promise<[Bytes, string | undefined]> {
   signal?.throwIfAborted();
   if (source instanceof ReadableStream ? source.locked : source instanceof Response && source.bodyUsed) {
     throw new InputError(`${call}: the ${source instanceof Response ? "response" : "stream"} was already read`, "usage");
@@ -43,7 +43,7 @@ export async function download(source: Response | ReadableStream<Bytes> | URL | 
   try {
     if (!response.ok) throw new LoadError(`${call}: ${where} answered ${response.status} ${response.statusText}`.trim());
     // Servers of single-page apps send a page for a missing file.
-    if (response.headers.get("content-type")?.startsWith("text/html")) throw new LoadError(`${call}: ${where} is a web page, wanted ${wanted}`);
+    if (response.headers.get("content-type")?.startsWith("text/html")) throw new LoadError(`${call}: ${where} is a web page, expected ${expected}`);
     const name = (response.url || (isAddress ? where : "")).split(/[?#]/)[0]?.split("/").pop();
     return [await whole(reader, failed(`${where} was interrupted`), response.headers, `${call}: ${where}`, signal, onProgress), name || undefined];
   } catch (error) {

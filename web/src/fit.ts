@@ -189,8 +189,8 @@ export class CurveFit {
  */
 export async function fit(data: Columns, model: string, options: CurveFitOptions = {}): Promise<CurveFit> {
   const { device = "cpu", ...rest } = given("fit", options);
-  if (typeof model !== "string") throw new InputError(`fit: model is ${shown(model)}, wanted a formula or the name of a model`, "usage");
-  if (!DEVICES.includes(device)) throw new InputError(`fit: device is ${shown(device)}, wanted one of "cpu", "webgpu"`, "usage");
+  if (typeof model !== "string") throw new InputError(`fit: model is ${shown(model)}, expected a formula or the name of a model`, "usage");
+  if (!DEVICES.includes(device)) throw new InputError(`fit: device is ${shown(device)}, expected one of "cpu", "webgpu"`, "usage");
   const columns = numeric("fit", data);
   await ready();
   return new CurveFit(device === "webgpu" ? await searched(columns, model, rest) : judged(() => fitted(columns, model, rest)), "fit");
@@ -295,11 +295,11 @@ async function* parts(data: Columns, model: string, options: CurveFitOptions): A
   const rest = given("fitMany", options);
   const alone = FOR_ONE_FIT.find((name) => name in rest);
   if (alone) throw new InputError(`fitMany: option "${alone}" is for one fit: expected none of ${FOR_ONE_FIT.join(", ")}`, "usage");
-  if (typeof model !== "string") throw new InputError(`fitMany: model is ${shown(model)}, wanted a formula or the name of a model`, "usage");
+  if (typeof model !== "string") throw new InputError(`fitMany: model is ${shown(model)}, expected a formula or the name of a model`, "usage");
   const columns = numeric("fitMany", data);
   const observed = typeof options.y === "string" ? columns[options.y] : undefined;
   if (!isNumbers(observed)) {
-    throw new InputError(`fitMany: y is ${shown(options.y)}, wanted the column of the observed values of all fits, numbers one fit after another`, "usage");
+    throw new InputError(`fitMany: y is ${shown(options.y)}, expected the column of the observed values of all fits, numbers one fit after another`, "usage");
   }
   const lengths = Object.entries(columns).filter(([name]) => name !== options.y).map(([name, column]) => [name, (column as ArrayLike<unknown>).length] as const);
   const rows = Math.min(...lengths.map(([, length]) => length));
@@ -308,7 +308,7 @@ async function* parts(data: Columns, model: string, options: CurveFitOptions): A
   if (!(Number.isInteger(count) && count > 1) || wrong) {
     const [name, length] = wrong ?? lengths[0] ?? ["", 0];
     throw new InputError(
-      `fitMany: column "${options.y}" has ${observed.length} values and column "${name}" has ${length}, wanted the rows of one fit in it, and as many for each of two or more fits in "${options.y}"`);
+      `fitMany: column "${options.y}" has ${observed.length} values and column "${name}" has ${length}, expected the rows of one fit in it, and as many for each of two or more fits in "${options.y}"`);
   }
   await ready();
   const size = Math.ceil(count / Math.ceil(observed.length / PART_ROWS));
@@ -382,7 +382,7 @@ function judged<T>(work: () => T): T {
 
 /** Columns as the engine reads them: numbers in double precision, NaN where a cell is missing. Another column stays as it is and is an error if it is used. */
 function numeric(call: string, data: Columns): Record<string, unknown> {
-  if (tagOf(data) !== "Object") throw new InputError(`${call}: data is ${shown(data)}, wanted an object of arrays by the names of their columns`);
+  if (tagOf(data) !== "Object") throw new InputError(`${call}: data is ${shown(data)}, expected an object of arrays by the names of their columns`);
   return Object.fromEntries(Object.entries(data).map(([name, column]) => [name, doubles(column)]));
 }
 

@@ -57,8 +57,8 @@ export function* nested(call: string, rows: readonly unknown[], known: Known): S
   if (isNamed) checkAbsent(call, names.filter((_, at) => places[at]! < 0), first, known);
   const cells: unknown[][] = places.map(() => []);
   for (const [row, list] of rows.entries()) {
-    if (!isList(list)) throw new InputError(`${call}: row ${row + 1} is ${shown(list)}, wanted an array as in row 1`);
-    if (list.length !== width) throw new InputError(`${call}: row ${row + 1} has ${list.length} cells, wanted ${width}${order ? `: ${quoted(order)}` : " as in row 1"}`);
+    if (!isList(list)) throw new InputError(`${call}: row ${row + 1} is ${shown(list)}, expected an array as in row 1`);
+    if (list.length !== width) throw new InputError(`${call}: row ${row + 1} has ${list.length} cells, expected ${width}${order ? `: ${quoted(order)}` : " as in row 1"}`);
     if (!isNamed || row > 0) for (let at = 0; at < places.length; at++) cells[at]!.push(copied(list[places[at]!]));
     if (row % ROWS === 0) yield rows.length * width > AT_ONCE;
   }
@@ -85,7 +85,7 @@ export function* objects(call: string, given: readonly unknown[], known: Known):
   for (const [row, one] of given.entries()) {
     const cells = hasFields(one) && Object.values(one).some(hasFields) ? Object.fromEntries(flat(one)) : one;
     rows.push(cells);
-    if (typeof cells !== "object" || cells === null || isList(cells)) throw new InputError(`${call}: row ${row + 1} is ${shown(cells)}, wanted an object as in row 1`);
+    if (typeof cells !== "object" || cells === null || isList(cells)) throw new InputError(`${call}: row ${row + 1} is ${shown(cells)}, expected an object as in row 1`);
     const keys = Object.keys(cells);
     // Most rows have the keys of the row before.
     if (keys.length !== last.length || keys.some((key, at) => key !== last[at])) for (const key of keys) found.add(key);
@@ -130,7 +130,7 @@ export function columns(call: string, fields: readonly [string, unknown][], { is
   const rows = (fields.find(([name, cells]) => isWanted(name) && isList(cells)) ?? fields.find(([, cells]) => isList(cells)))![1] as List;
   const cells = fields.flatMap(([name, cells]) => {
     if (!isWanted(name) && !(isList(cells) && cells.length === rows.length)) return isUsed(name) ? [] : [[name, new Array(rows.length)] as const];
-    if (!isList(cells)) throw new InputError(`${call}: column ${JSON.stringify(name)} is ${shown(cells)}, wanted an array`);
+    if (!isList(cells)) throw new InputError(`${call}: column ${JSON.stringify(name)} is ${shown(cells)}, expected an array`);
     if (cells.length !== rows.length) throw new InputError(`${call}: column ${JSON.stringify(name)} has ${cells.length} rows, the first column ${rows.length}`);
     return [[name, Array.isArray(cells) ? Array.from(cells, isWanted(name) ? copied : scrubbed) : cells.slice()] as const];
   });

@@ -44,7 +44,7 @@ const WAIT_MS = 2000;
 export function lockName(name: unknown): Promise<() => void> {
   const manager = locks();
   return new Promise((resolve, reject) => {
-    if (typeof name !== "string" || !name) throw new InputError(`keep: the name is ${shown(name)}, wanted a string`, "usage");
+    if (typeof name !== "string" || !name) throw new InputError(`keep: the name is ${shown(name)}, expected a string`, "usage");
     if (!manager) return resolve(() => {});
     const wait = new AbortController();
     const timer = setTimeout(() => wait.abort(new InputError(`keep: the run "${name}" is active, here or in another tab`, "usage")), WAIT_MS);

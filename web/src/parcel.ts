@@ -40,7 +40,7 @@ async function packed(call: string, data: unknown, source: string, how: Packing)
     if (typeof data === "string" && !(globalThis as { location?: unknown }).location) {
       throw new InputError(`${call}: data: got ${shown(data.slice(0, 80))}, expected a table; read a file first: await readFile(…)`);
     }
-    const [bytes, name] = await download(data, { ...how, request, call, wanted: "a table" });
+    const [bytes, name] = await download(data, { ...how, request, call, expected: "a table" });
     return file(call, bytes, name ?? source, how);
   }
   if (request && typeof data === "string" && data !== "") {

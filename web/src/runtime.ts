@@ -56,7 +56,7 @@ export async function openIn(runtime: Runtime, options: OpenOptions): Promise<En
 }
 
 function checkThreads(threads: number, { worker = true }: RuntimeOptions): void {
-  if (!Number.isInteger(threads) || threads < 1 || threads > 16) throw new InputError(`open: threads is ${shown(threads)}, wanted a whole number from 1 to 16`, "usage");
+  if (!Number.isInteger(threads) || threads < 1 || threads > 16) throw new InputError(`open: threads is ${shown(threads)}, expected a whole number from 1 to 16`, "usage");
   const missing = worker ? missingForSharing() : "workers: leave out worker: false";
   if (threads > 1 && missing) throw new InputError(`open: threads is ${threads}, which needs ${missing}`, "usage");
 }
@@ -119,7 +119,7 @@ const RUNTIME_OPTIONS = ["worker", "wasm", "signal"] as const;
 
 /** Returns a function that starts engines. They share one module, because a response can be read only once. */
 function starter(call: string, runtime: Runtime, { worker = true, wasm, signal }: RuntimeOptions): (needsGpu: boolean) => Promise<Connection> {
-  if (typeof worker !== "boolean") throw new InputError(`${call}: worker is ${shown(worker)}, wanted true or false`, "usage");
+  if (typeof worker !== "boolean") throw new InputError(`${call}: worker is ${shown(worker)}, expected true or false`, "usage");
   signal?.throwIfAborted();
   const module = wasm === undefined ? runtime.module() : compiled(wasm);
   return (needsGpu) => abortable(connected(worker ? runtime.spawn(needsGpu) : runtime.direct(needsGpu), module, runtime.request ?? fetched), signal);

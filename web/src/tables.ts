@@ -36,7 +36,7 @@ export function converted(call: string, data: unknown, given: Known, signal?: Ab
   const known = { ...given, reading: { ...(given.own?.decimal && { decimal: given.own.decimal }), ...given.reading } };
   if (!needsNames(data)) {
     const isBytes = tagOf(data) === "Uint8Array";
-    if (known.arrays && isList(data) && !isBytes) throw new InputError(`${call}: data is ${shown(data)}, which has no columns: wanted rows, columns or { x, y }`);
+    if (known.arrays && isList(data) && !isBytes) throw new InputError(`${call}: data is ${shown(data)}, which has no columns: expected rows, columns or { x, y }`);
     return undefined;
   }
   const steps = conversion(call, data as object, known);
@@ -170,7 +170,7 @@ function* csv(call: string, { names, rows, cells }: Grid, decimal: string): Step
     if (typeof value === "bigint") return typed(column, BIGINT, String(value));
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? missing : typed(column, OTHER, value.toISOString());
     const name = names?.[column] ?? `c${column}`;
-    throw new InputError(`${call}: row ${row + 1}, column ${JSON.stringify(name)} is ${shown(value)}, wanted a number, a text, true, false, a Date or null`);
+    throw new InputError(`${call}: row ${row + 1}, column ${JSON.stringify(name)} is ${shown(value)}, expected a number, a text, true, false, a Date or null`);
   };
   const encoder = new TextEncoder();
   const parts = names ? [encoder.encode(`${names.map(cellText).join(",")}\n`)] : [];

@@ -26,11 +26,11 @@ const START = 80;
 const quoted = (text: string): string => shown(text.slice(0, START)) + (text.length > START ? "…" : "");
 
 /** The error for a text that is neither `wanted` nor an address. */
-export function unknownText(call: string, text: string, wanted: string): InputError {
+export function unknownText(call: string, text: string, expected: string): InputError {
   const hint = BASE64.test(text) ? "; it looks like base64: decode it first, and give the bytes"
     : /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? `; to fetch it, give a URL: ${call}(new URL(…))`
     : "; a text is fetched if it begins with https://, /, ./ or ../, or is the name of a file such as houses.csv";
-  return new InputError(`${call}: got ${quoted(text)}, expected ${wanted}${hint}`);
+  return new InputError(`${call}: got ${quoted(text)}, expected ${expected}${hint}`);
 }
 
 /** Errors if a text that is no address cannot be a table either: one word, unless the caller says that the first line holds data. */

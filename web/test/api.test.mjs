@@ -39,11 +39,11 @@ before(async () => {
 after(() => browser.close());
 
 /** Runs `work` in the page for each engine and compares the results with `wanted`. */
-async function both(work, wanted) {
+async function both(work, expected) {
   for (const where of ["worker", "page"]) {
     const got = await browser.page.evaluate(`(${work})(engines.${where})`);
-    if (typeof wanted === "function") wanted(got, where);
-    else assert.deepEqual(got, wanted, where);
+    if (typeof expected === "function") expected(got, where);
+    else assert.deepEqual(got, expected, where);
   }
 }
 
@@ -229,46 +229,46 @@ test("invalid input is rejected with a message", async () => {
     ["engine.resume(wave(), detached())", /^InputError: resume: the input cannot be sent to the engine: /],
     ["engine.resume(wave(), new Uint8Array(9), { epochs: 3 })", 'InputError: resume: option "epochs" is unknown: expected one of signal, keep'],
     ["engine.resumeKept('x', { keep: 'x' })", 'InputError: resumeKept: option "keep" is unknown: expected one of signal'],
-    ["engine.resumeKept().next()", "InputError: keep: the name is null, wanted a string"],
+    ["engine.resumeKept().next()", "InputError: keep: the name is null, expected a string"],
     ["model.predict(new Float32Array(100_000_001))", "InputError: predict: x has 100000001 numbers; at most 100000000 are taken at once"],
     ["engine.train({ x: new Float32Array(100_000_001), y: [1] }).next()", "InputError: train: x has 100000001 numbers; at most 100000000 are taken at once"],
     ["engine.train('./data.csv').next()", /^LoadError: train: http:.*data.csv answered 404 Not Found$/],
-    ["engine.train(new URL('/test/blank.html', location)).next()", /^LoadError: train: http:.*blank.html is a web page, wanted a table$/],
+    ["engine.train(new URL('/test/blank.html', location)).next()", /^LoadError: train: http:.*blank.html is a web page, expected a table$/],
     ["engine.train([[1, 2], [3, 4]]).next()", "InputError: train: target: got undefined, expected the name of a column as a string"],
-    ["engine.train([1, 2]).next()", "InputError: train: data is an array, which has no columns: wanted rows, columns or { x, y }"],
-    ["engine.train(new Float32Array(2)).next()", "InputError: train: data is of type Float32Array, which has no columns: wanted rows, columns or { x, y }"],
-    ["engine.train(new DataView(new ArrayBuffer(8))).next()", "InputError: train: data is of type DataView, wanted a table (text, bytes, a file, a URL, rows or columns) or { x, y }"],
-    ["engine.train(new Map()).next()", "InputError: train: data is of type Map, wanted a table (text, bytes, a file, a URL, rows or columns) or { x, y }"],
+    ["engine.train([1, 2]).next()", "InputError: train: data is an array, which has no columns: expected rows, columns or { x, y }"],
+    ["engine.train(new Float32Array(2)).next()", "InputError: train: data is of type Float32Array, which has no columns: expected rows, columns or { x, y }"],
+    ["engine.train(new DataView(new ArrayBuffer(8))).next()", "InputError: train: data is of type DataView, expected a table (text, bytes, a file, a URL, rows or columns) or { x, y }"],
+    ["engine.train(new Map()).next()", "InputError: train: data is of type Map, expected a table (text, bytes, a file, a URL, rows or columns) or { x, y }"],
     ["engine.train({ ...wave(), bottoms: new Uint8Array(400) }, { head: 'rational' }).next()", 'InputError: train: data has "bottoms", which is unknown; there are x, y, bottom'],
-    ["mero.forget('')", 'InputError: keep: the name is "", wanted a string'],
-    ["mero.forget(5)", "InputError: keep: the name is 5, wanted a string"],
-    ["engine.train({ x: [1, , 3], y: [1, 2, 3] }).next()", "InputError: train: x[1] is undefined, wanted a number"],
-    ["model.predict([[1, 2]])", 'InputError: predict: row 1 has 2 cells, wanted 1: "x0"'],
+    ["mero.forget('')", 'InputError: keep: the name is "", expected a string'],
+    ["mero.forget(5)", "InputError: keep: the name is 5, expected a string"],
+    ["engine.train({ x: [1, , 3], y: [1, 2, 3] }).next()", "InputError: train: x[1] is undefined, expected a number"],
+    ["model.predict([[1, 2]])", 'InputError: predict: row 1 has 2 cells, expected 1: "x0"'],
     ["model.predict([{ x1: 2 }])", 'InputError: predict: column "x0" is missing from the rows; they have "x1"'],
-    ["model.predict([[1], { x0: 2 }])", "InputError: predict: row 2 is of type Object, wanted an array as in row 1"],
-    ["engine.train(wave(), { keep: 5 }).next()", "InputError: keep: the name is 5, wanted a string"],
-    ["engine.train({ x: new DataView(new ArrayBuffer(8)), y: [1] }).next()", "InputError: train: x is of type DataView, wanted a Float32Array or an array of numbers"],
+    ["model.predict([[1], { x0: 2 }])", "InputError: predict: row 2 is of type Object, expected an array as in row 1"],
+    ["engine.train(wave(), { keep: 5 }).next()", "InputError: keep: the name is 5, expected a string"],
+    ["engine.train({ x: new DataView(new ArrayBuffer(8)), y: [1] }).next()", "InputError: train: x is of type DataView, expected a Float32Array or an array of numbers"],
     ["engine.train({ ...wave(), bottom: new Uint8Array(400) }).next()", 'InputError: train: bottom marks rows without a value, which only a head with poles can learn; give head: "rational"'],
-    ["engine.train({ ...wave(), bottom: new Uint8Array(3) }, { head: 'rational' }).next()", "InputError: train: bottom is Uint8Array of 3, wanted a Uint8Array of 400 or a Uint32Array of 13 for 400 rows"],
-    ["engine.train({ ...wave(), bottom: [1] }, { head: 'rational' }).next()", "InputError: train: bottom is Float64Array of 1, wanted a Uint8Array of 400 or a Uint32Array of 13 for 400 rows"],
+    ["engine.train({ ...wave(), bottom: new Uint8Array(3) }, { head: 'rational' }).next()", "InputError: train: bottom is Uint8Array of 3, expected a Uint8Array of 400 or a Uint32Array of 13 for 400 rows"],
+    ["engine.train({ ...wave(), bottom: [1] }, { head: 'rational' }).next()", "InputError: train: bottom is Float64Array of 1, expected a Uint8Array of 400 or a Uint32Array of 13 for 400 rows"],
     ["engine.resume(wave(), new Uint8Array(9)).next()", /^InputError: checkpoint: /],
-    ["engine.resume(wave(), 'text').next()", 'InputError: resume: checkpoint is "text", wanted its bytes'],
+    ["engine.resume(wave(), 'text').next()", 'InputError: resume: checkpoint is "text", expected its bytes'],
     ["engine.load(new Uint8Array([0, 0, 0, 128, 0, 0, 0, 0, 123]))", /^InputError: model: .*header/],
     ["engine.load(new Uint8Array([0, 0, 0, 0, 1, 0, 0, 0, 123]))", /^InputError: model: .*header/],
     ["engine.load('/nowhere.safetensors')", /^LoadError: load: http:.*nowhere.safetensors answered 404 Not Found$/],
     ["engine.load(new URL('http://localhost:1/'))", /^LoadError: load: http:\/\/localhost:1\/ cannot be fetched: /],
-    ["model.predict([1], { masks: 'bits' })", "InputError: predict: masks is \"bits\", wanted one of \"bytes\", \"words\""],
-    ["model.predict([{ x0: 1 }], { masks: 'bits' })", "InputError: predict: masks is \"bits\", wanted one of \"bytes\", \"words\""],
-    ["model.predict([1], { precision: 'f8' })", 'InputError: predict: precision is "f8", wanted one of "f32", "f16"'],
+    ["model.predict([1], { masks: 'bits' })", "InputError: predict: masks is \"bits\", expected one of \"bytes\", \"words\""],
+    ["model.predict([{ x0: 1 }], { masks: 'bits' })", "InputError: predict: masks is \"bits\", expected one of \"bytes\", \"words\""],
+    ["model.predict([1], { precision: 'f8' })", 'InputError: predict: precision is "f8", expected one of "f32", "f16"'],
     ["model.predict(Symbol())", /^InputError: predict: the input cannot be sent to the engine: /],
     ["model.predict([1], { mask: 'words' })", 'InputError: predict: option "mask" is unknown: did you mean "masks"?'],
     ["model.predict([1], ['words'])", "InputError: predict: options: got an array, expected an object"],
-    ["engine.load('/test/blank.html')", /^LoadError: load: http:.*blank.html is a web page, wanted a model file$/],
-    ["engine.load('/x', { onProgress: {} })", "InputError: load: onProgress is of type Object, wanted a function"],
+    ["engine.load('/test/blank.html')", /^LoadError: load: http:.*blank.html is a web page, expected a model file$/],
+    ["engine.load('/x', { onProgress: {} })", "InputError: load: onProgress is of type Object, expected a function"],
     ["engine.load('/dist/meromorph.wasm', { onProgress() { throw new Error('mine'); } })", "Error: mine"],
     ["mero.open({ devise: 'cpu' })", 'InputError: open: option "devise" is unknown: did you mean "device"?'],
-    ["mero.open({ worker: 'no' })", 'InputError: open: worker is "no", wanted true or false'],
-    ["mero.describe('a\\n1\\n', { worker: 1 })", "InputError: describe: worker is 1, wanted true or false"],
+    ["mero.open({ worker: 'no' })", 'InputError: open: worker is "no", expected true or false'],
+    ["mero.describe('a\\n1\\n', { worker: 1 })", "InputError: describe: worker is 1, expected true or false"],
     ["mero.open('cpu')", 'InputError: open: options: got "cpu", expected an object'],
     ["mero.open({ wasm: '/test/blank.html' })", /^LoadError: open: the engine's WebAssembly cannot be loaded: /],
     ["mero.open({ wasm: new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]) })", "LoadError: open: the engine's WebAssembly cannot be loaded: it belongs to another version of the package"],
@@ -285,8 +285,8 @@ test("invalid input is rejected with a message", async () => {
       for (const work of works) all.push(await errorOf(new Function("engine", "model", `return (async () => { await (${work}) })()`)(engine, model)));
       return all;
     }, [where, cases.map(([work]) => work)]);
-    const wrong = cases.flatMap(([work, wanted], at) =>
-      ((wanted instanceof RegExp ? wanted.test(got[at]) : wanted === got[at]) ? [] : [`${work}\n  got    ${got[at]}\n  wanted ${wanted}`]));
+    const wrong = cases.flatMap(([work, expected], at) =>
+      ((expected instanceof RegExp ? expected.test(got[at]) : expected === got[at]) ? [] : [`${work}\n  got    ${got[at]}\n  expected ${expected}`]));
     assert.deepEqual(wrong, [], `${where}:\n${wrong.join("\n")}`);
   }
 });

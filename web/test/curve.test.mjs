@@ -82,9 +82,9 @@ test("many fits are the fits one by one", async () => {
     assert.ok(Math.abs(many.rms[set] / one.rmse - 1) < 1e-9);
   }
   const wrong = async (data, more, expected) => assert.rejects(fitMany(data, model, { ...options, ...more }), (error) => error instanceof InputError && expected.test(error.message));
-  await wrong({ t, signal: signal.slice(1) }, {}, /"signal" has 11999 values and column "t" has 40, wanted the rows of one fit/);
+  await wrong({ t, signal: signal.slice(1) }, {}, /"signal" has 11999 values and column "t" has 40, expected the rows of one fit/);
   await wrong({ t, signal: signal.slice(0, 40) }, {}, /two or more fits/);
-  await wrong({ t, signal }, { y: undefined }, /y is undefined, wanted the column of the observed values/);
+  await wrong({ t, signal }, { y: undefined }, /y is undefined, expected the column of the observed values/);
   await wrong({ t, signal }, { tie: { c: "2*a" } }, /option "tie" is for one fit/);
 });
 
@@ -176,7 +176,7 @@ test("a search on WebGPU ends where that on the CPU ends, and says how it was ma
   assert.deepEqual([integral.device, integral.precision, integral.deviceEvaluations], ["cpu", "f64", 0]);
   assert.match(integral.precisionReason, /^not searched on webgpu: integrals are computed in double precision/);
   assert.match(got.wrong, /^InputError: model: it uses no column/);
-  await assert.rejects(fit(DATA, "a*x", { device: "cuda" }), /device is "cuda", wanted one of "cpu", "webgpu"/);
+  await assert.rejects(fit(DATA, "a*x", { device: "cuda" }), /device is "cuda", expected one of "cpu", "webgpu"/);
 });
 
 test("without WebGPU the error says so", async () => {
@@ -196,8 +196,8 @@ test("Chromium has the bits of Node", async () => {
     const { seconds, checksum, ...file } = (await fit({ x, y }, "a*exp(-b*x) + c")).toJSON();
     return file;
   }, [[...DATA.x], [...DATA.y]]);
-  const { seconds, checksum, ...wanted } = (await fit(DATA, "a*exp(-b*x) + c")).toJSON();
-  assert.deepEqual(got, wanted);
+  const { seconds, checksum, ...expected } = (await fit(DATA, "a*exp(-b*x) + c")).toJSON();
+  assert.deepEqual(got, expected);
   assert.ok(seconds >= 0);
   assert.deepEqual(errors, []);
   await close();
@@ -264,10 +264,10 @@ test("errors say what is wrong, as those of the command line", async () => {
     [DATA, "a*x", { level: 95 }, /^fit: level: got 95, expected a probability between 0 and 1$/],
     [DATA, "a*x", { maxEvaluations: 1.5 }, /^fit: maxEvaluations: got 1\.5, expected a whole number from 0 to \d+$/],
     [DATA, "a*x", { starts: {} }, /^fit: option "starts" is unknown: expected one of p0, bounds/],
-    [DATA, 5, {}, /^fit: model is 5, wanted a formula or the name of a model$/],
-    ["x,y\n1,2\n", "a*x", {}, /^fit: data is ".*", wanted an object of arrays by the names of their columns$/],
+    [DATA, 5, {}, /^fit: model is 5, expected a formula or the name of a model$/],
+    ["x,y\n1,2\n", "a*x", {}, /^fit: data is ".*", expected an object of arrays by the names of their columns$/],
     [{ x, y: y.slice(1) }, "a*x", {}, /^fit: column "x": got 60 values, expected 59 as in column "y"$/],
-    [{ x, y: [...y].map(String) }, "a*x", {}, /^fit: column "y"\[0\] is ".*", wanted a number$/],
+    [{ x, y: [...y].map(String) }, "a*x", {}, /^fit: column "y"\[0\] is ".*", expected a number$/],
     [{ x: [1, null, 3], y: [1, 2, NaN] }, "a*x", {}, /^fit: row 2: column "x" has a missing cell \(and 1 more row\): expected numbers; missing "drop"/],
     [{ x: [1, 2, Infinity], y: [1, 2, 3] }, "a*x", {}, /^fit: row 3: column "x" is inf, expected a finite number$/],
     [{ x: [0, 1, 2], y: [0, 1, 2] }, "a*x", { y: "log(y)" }, /^fit: row 1: log\(y\) is -inf, expected a finite number$/],
@@ -296,7 +296,7 @@ test("a saved fit predicts the same here and in the native program", async () =>
     const [head, ...rows] = text.trim().split("\n").map((line) => line.split(","));
     return Object.fromEntries(head.map((name, at) => [name, rows.map((row) => Number(row[at]))]));
   };
-  const close = (got, wanted) => got.forEach((value, row) => assert.ok(Math.abs(value - wanted[row]) <= 1e-13 * Math.abs(wanted[row]), `${value} is not ${wanted[row]}`));
+  const close = (got, expected) => got.forEach((value, row) => assert.ok(Math.abs(value - expected[row]) <= 1e-13 * Math.abs(expected[row]), `${value} is not ${expected[row]}`));
   try {
     const made = await fit(DATA, "a*exp(-b*x) + c");
     writeFileSync(file("made.json"), JSON.stringify(made));
@@ -468,6 +468,6 @@ test("Many fits: maps of two examples and of an own stack, and the curve of a pi
   assert.deepEqual(await page.$eval(".ring", ({ style: { left, top } }) => [left, top].map((share) => Math.round(parseFloat(share)))), [10, 17]);
   await page.setInputFiles("#file", { name: "flat.npy", mimeType: "application/octet-stream", buffer: npy([4, 3], stack) });
   await page.waitForSelector("#error:not([hidden])");
-  assert.equal(await page.textContent("#error"), "file: the shape is [4, 3], wanted [images, height, width]");
+  assert.equal(await page.textContent("#error"), "file: the shape is [4, 3], expected [images, height, width]");
   await done();
 });

@@ -165,8 +165,8 @@ for (const kind of ["wasm", "webgpu"]) {
     await page.focus("#x2");
     await page.keyboard.press("End");
     // -0.3 x2 from 0.2 to 1.
-    const wanted = (Number(before.True) - 0.24).toFixed(4);
-    await page.waitForFunction((wanted) => document.querySelectorAll("#here dd")[1].textContent === wanted, wanted);
+    const expected = (Number(before.True) - 0.24).toFixed(4);
+    await page.waitForFunction((expected) => document.querySelectorAll("#here dd")[1].textContent === expected, expected);
     await done();
   });
 

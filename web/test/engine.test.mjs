@@ -58,9 +58,9 @@ function train(device, text, options) {
 const numbers = (file) => file.slice(8 + Number(Buffer.from(file).readBigUInt64LE()));
 
 /** Whether each value is within `bound` times its size, or times `floor` if it is smaller. */
-function near(got, wanted, bound, what, floor = 0) {
-  assert.equal(got.length, wanted.length, what);
-  const worst = Math.max(...got.map((value, at) => Math.abs(value - wanted[at]) / Math.max(Math.abs(wanted[at]), floor)));
+function near(got, expected, bound, what, floor = 0) {
+  assert.equal(got.length, expected.length, what);
+  const worst = Math.max(...got.map((value, at) => Math.abs(value - expected[at]) / Math.max(Math.abs(expected[at]), floor)));
   assert.ok(worst <= bound, `${what}: off by ${worst.toExponential(1)}`);
 }
 
@@ -70,14 +70,14 @@ for (const name of Object.keys(tables)) {
     const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
     const [data, model] = [join(folder, `${name}.csv`), join(folder, `${name}.safetensors`)];
     const run = mero("train", data, "--target", target, "--epochs", EPOCHS, "--seed", SEED, "--out", model, "--json", ...flags);
-    const wanted = run.map((line) => JSON.parse(line)).filter(({ event }) => event === "epoch");
+    const expected = run.map((line) => JSON.parse(line)).filter(({ event }) => event === "epoch");
     const native = mero("predict", model, data);
     for (const device of DEVICES) {
       const got = await train(device, text, { target, epochs: EPOCHS, seed: SEED, ...options });
       assert.equal(got.info.device, device);
       const epochs = got.events.filter(({ event }) => event === "epoch");
-      near(epochs.map((e) => e.trainLoss), wanted.map((e) => e.train_loss), 1e-3, `${device}: training loss`);
-      near(epochs.map((e) => e.valLoss), wanted.map((e) => e.val_loss), 1e-3, `${device}: validation loss`);
+      near(epochs.map((e) => e.trainLoss), expected.map((e) => e.train_loss), 1e-3, `${device}: training loss`);
+      near(epochs.map((e) => e.valLoss), expected.map((e) => e.val_loss), 1e-3, `${device}: validation loss`);
       const file = join(folder, `${name}-${device}.safetensors`);
       writeFileSync(file, Uint8Array.from(got.file));
       compare(mero("predict", file, data), got, `${device}: a model saved in the browser predicts natively`);
@@ -147,15 +147,15 @@ test("bad input is an Error with the engine's message", async () => {
   const [text] = tables.smooth;
   const torn = "const m = await best(); const b = await m.save(); await engine.load(b.slice(0, b.length - 9))";
   const cases = [
-    ["mero.open({ device: 'gpu' })", 'open: device is "gpu", wanted one of "auto", "webgpu", "cpu"'],
-    ["mero.open({ device: 7 })", 'open: device is 7, wanted one of "auto", "webgpu", "cpu"'],
+    ["mero.open({ device: 'gpu' })", 'open: device is "gpu", expected one of "auto", "webgpu", "cpu"'],
+    ["mero.open({ device: 7 })", 'open: device is 7, expected one of "auto", "webgpu", "cpu"'],
     ["run('', { target: 'y' })", "data: is empty"],
     ["run(new Uint8Array(0), { target: 'y' })", "data: is empty"],
     ["run(new File([], 'wine.csv'), { target: 'y' })", "wine.csv: is empty"],
     ["run('a,y\\n', { target: 'y' })", "data: has no rows"],
-    ["run(undefined)", "train: data is undefined, wanted a table (text, bytes, a file, a URL, rows or columns) or { x, y }"],
-    ["run(5)", "train: data is 5, wanted a table (text, bytes, a file, a URL, rows or columns) or { x, y }"],
-    ["run({ x: 'abc', y: [1] })", "train: x is \"abc\", wanted a Float32Array or an array of numbers"],
+    ["run(undefined)", "train: data is undefined, expected a table (text, bytes, a file, a URL, rows or columns) or { x, y }"],
+    ["run(5)", "train: data is 5, expected a table (text, bytes, a file, a URL, rows or columns) or { x, y }"],
+    ["run({ x: 'abc', y: [1] })", "train: x is \"abc\", expected a Float32Array or an array of numbers"],
     ["run({ x: [1, 2, 3], y: [1, 2] })", "train: 3 values in x do not fill 2 rows, one for each value in y"],
     ["run(text)", "train: target: got undefined, expected the name of a column as a string"],
     ["run(text, { target: 'price' })", 'column "price" not in data; it has "a", "b", "c", "d", "e", "y"'],
@@ -192,14 +192,14 @@ test("bad input is an Error with the engine's message", async () => {
     ["run(text, 'y')", "train: options: got \"y\", expected an object"],
     ["run('a,y\\n1,2\\n3\\n', { target: 'y' })", "data: row 2 (line 3): got 1 cells, expected 2; is it a line of text below the table? bad_rows skip leaves such rows out"],
     ["engine.load(new Uint8Array(3))", "model: is cut short: 3 bytes hold no safetensors header"],
-    ["engine.load(7)", "load: wanted the bytes of a model file as a Uint8Array"],
+    ["engine.load(7)", "load: expected the bytes of a model file as a Uint8Array"],
     [torn, /^model: tensor "layers.6.weight" lies at bytes \d+ to \d+, file has \d+ \(cut short\?\)$/],
     ["(await best()).predict('a,b\\n1,2\\n')", 'column "c" is missing from table; it has "a", "b"'],
     // 2^32 and 2^40: numbers that become 0 when truncated to 32 bits.
     ["(await best()).predict('a,b,c,d,e\\n1e4294967296,1,1,1,1\\n', { unknown: 'refuse' })", "table: row 1, column \"a\": is infinite"],
     ["(await best()).predict('a,b,c,d,e\\n1e1099511627776,1,1,1,1\\n', { unknown: 'refuse' })", "table: row 1, column \"a\": is infinite"],
     ["(await best()).predict(new Float32Array(4))", "predict: got 4 values, expected full rows of 5 columns"],
-    ["(await best()).predict(3)", "predict: x is 3, wanted a Float32Array, an array of numbers or a table (text, bytes, a file, a URL, rows or columns)"],
+    ["(await best()).predict(3)", "predict: x is 3, expected a Float32Array, an array of numbers or a table (text, bytes, a file, a URL, rows or columns)"],
   ];
   const got = await browser.page.evaluate(async ([text, works]) => {
     const engine = await mero.open({ device: "cpu" });
@@ -213,8 +213,8 @@ test("bad input is an Error with the engine's message", async () => {
     for (const work of works) all.push(await errorOf(work));
     return all;
   }, [text, cases.map(([work]) => work)]);
-  const wrong = cases.flatMap(([work, wanted], at) =>
-    (wanted instanceof RegExp ? wanted.test(got[at]) : wanted === got[at]) ? [] : [`${work}\n  got    ${got[at]}\n  wanted ${wanted}`]);
+  const wrong = cases.flatMap(([work, expected], at) =>
+    (expected instanceof RegExp ? expected.test(got[at]) : expected === got[at]) ? [] : [`${work}\n  got    ${got[at]}\n  expected ${expected}`]);
   assert.deepEqual(wrong, [], wrong.join("\n"));
 });
 

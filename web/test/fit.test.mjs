@@ -47,8 +47,8 @@ test("a table gives the same model in every form", async () => {
     "typed columns": { size: Int16Array.from(columns.size), city: columns.city, year: Uint16Array.from(columns.year), price: columns.price },
     blob: new Blob([text]), File: new File([text], "a.csv"), URL: url, Response: await fetch(url), stream: (await fetch(url)).body, "file: URL": pathToFileURL(file),
   };
-  const wanted = await weights(await engine.fit(text, { target: "price", ...QUICK }));
-  for (const [form, data] of Object.entries(forms)) assert.equal(await weights(await engine.fit(data, { target: "price", ...QUICK })), wanted, form);
+  const expected = await weights(await engine.fit(text, { target: "price", ...QUICK }));
+  for (const [form, data] of Object.entries(forms)) assert.equal(await weights(await engine.fit(data, { target: "price", ...QUICK })), expected, form);
   const unnamed = await engine.fit(cells, { target: "c3", ...QUICK });
   assert.deepEqual([unnamed.model.info.columns, unnamed.model.info.target], [["c0", "c1", "c2"], "c3"]);
 });
@@ -56,10 +56,10 @@ test("a table gives the same model in every form", async () => {
 test("numbers alone are not written as text, and give the same model", async () => {
   const numbers = houses.map(({ size, year, price }) => ({ size, year, price }));
   const csv = ["size,year,price", ...numbers.map((row) => Object.values(row).join(","))].join("\n");
-  const wanted = await weights(await engine.fit(csv, { target: "price", ...QUICK }));
-  assert.equal(await weights(await engine.fit(numbers, { target: "price", ...QUICK })), wanted);
+  const expected = await weights(await engine.fit(csv, { target: "price", ...QUICK }));
+  assert.equal(await weights(await engine.fit(numbers, { target: "price", ...QUICK })), expected);
   const typed = Object.fromEntries(["size", "year", "price"].map((name) => [name, Float64Array.from(numbers, (row) => row[name])]));
-  assert.equal(await weights(await engine.fit(typed, { target: "price", ...QUICK })), wanted);
+  assert.equal(await weights(await engine.fit(typed, { target: "price", ...QUICK })), expected);
   const holes = numbers.map((row, at) => (at % 9 ? row : { ...row, size: at % 2 ? null : undefined }));
   assert.match((await engine.fit(holes, { target: "price", missing: "drop", ...QUICK })).gaps, /^27 of 240 rows dropped; size: 27 missing/);
 });
@@ -99,15 +99,15 @@ test("nested arrays may begin with the names of their columns, which may be in a
   const { model } = await engine.fit([NAMES, ...cells], { target: "price", ...QUICK });
   const rows = cells.slice(0, 3).map(([size, city, year, price]) => [price, year, "x", city, size]);
   const named = [["price", "year", "more", "city", "size"], ...rows];
-  const wanted = await model.predict(houses.slice(0, 3));
-  for (const options of [{}, { header: true }]) assert.deepEqual(await model.predict(named, options), wanted);
+  const expected = await model.predict(houses.slice(0, 3));
+  for (const options of [{}, { header: true }]) assert.deepEqual(await model.predict(named, options), expected);
   assert.deepEqual(await model.evaluate(named), await model.evaluate(houses.slice(0, 3)));
-  assert.deepEqual(await model.predict(cells.slice(0, 3).map((row) => row.slice(0, 3))), wanted);
+  assert.deepEqual(await model.predict(cells.slice(0, 3).map((row) => row.slice(0, 3))), expected);
   const run = engine.train(houses, { target: "price", ...QUICK });
   assert.equal((await run.predict(named)).length, 3);
   run.dispose();
   await assert.rejects(model.predict([["size", "town", "year"], [50, "Oslo", 1980]], { header: true }), new mero.InputError('predict: column "city" is missing from the rows; they have "size", "town", "year"'));
-  await assert.rejects(model.predict(named, { header: false }), new mero.InputError('predict: row 1 has 5 cells, wanted 3: "size", "city", "year"'));
+  await assert.rejects(model.predict(named, { header: false }), new mero.InputError('predict: row 1 has 5 cells, expected 3: "size", "city", "year"'));
   // Names that are categories too.
   const { model: names } = await engine.fit(["a", "b"].flatMap((a) => Array(20).fill({ a, y: a === "b" ? 1 : 0 })), { target: "y", task: "regression", ...QUICK });
   assert.deepEqual([(await names.predict([["a"], ["b"]])).length, (await names.predict([["a"], ["b"]], { header: false })).length], [1, 2]);
@@ -210,12 +210,12 @@ test("options say how text is written; messages name them", async () => {
     [() => engine.fit(csv, { target: "preis", delimiter: "ab" }), /^InputError: fit: delimiter: got "ab", expected one character/],
     [() => engine.fit(csv, { target: "preis", na: "x" }), /^InputError: fit: na: got "x", expected an array of strings/],
     [() => model.predict(csv, { header: 1 }), /^InputError: predict: header: got 1, expected true or false/],
-    [() => model.predict(csv, { unknown: "ignore" }), /^InputError: predict: unknown is "ignore", wanted one of "other", "skip", "refuse"/],
-    [() => model.predict([{ größe: 1, ort: {} }]), /^InputError: predict: row 1, column "ort" is of type Object, wanted a number, a text, true, false, a Date or null$/],
+    [() => model.predict(csv, { unknown: "ignore" }), /^InputError: predict: unknown is "ignore", expected one of "other", "skip", "refuse"/],
+    [() => model.predict([{ größe: 1, ort: {} }]), /^InputError: predict: row 1, column "ort" is of type Object, expected a number, a text, true, false, a Date or null$/],
     [() => engine.fit(csv, { target: "preis", ...reading, epoch: 3 }), /^InputError: fit: option "epoch" is unknown: did you mean "epochs"\?/],
     [() => engine.fit(csv, { target: "preis", ...reading, loss: "bce" }), /^InputError: fit: the loss "bce" does not fit the target/],
     [() => engine.train(csv, { target: "preis", ...reading, loss: "bce" }).next(), /^InputError: train: the loss "bce" does not fit the target/],
-    [() => engine.fit([[1, 2], [3]], { target: "c1" }), /^InputError: fit: row 2 has 1 cells, wanted 2 as in row 1$/],
+    [() => engine.fit([[1, 2], [3]], { target: "c1" }), /^InputError: fit: row 2 has 1 cells, expected 2 as in row 1$/],
     [() => engine.fit({ a: [1], y: [1, 2] }, { target: "y" }), /^InputError: fit: column "y" has 2 rows, the first column 1$/],
   ];
   for (const [work, message] of refused) await assert.rejects(work, (error) => message.test(String(error)) || assert.fail(`${error}\nwanted ${message}`));

@@ -15,13 +15,13 @@ const binary = process.env.MERO ?? join(process.env.CARGO_TARGET_DIR ?? join(web
 const run = (...words) => execFileSync(binary, words, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
 
 /** What the command predicts with one thread. */
-const wanted = run("predict", join(data, "function.safetensors"), join(data, "function.csv"), "--device", "cpu", "--threads", "1")
+const expected = run("predict", join(data, "function.safetensors"), join(data, "function.csv"), "--device", "cpu", "--threads", "1")
   .trimEnd().split("\n").slice(1).map((line) => Number(line.split(",")[0]));
 
 function agree(got, where, isExact) {
-  assert.equal(got.length, wanted.length, where);
-  const far = Math.max(...got.map((value, row) => Math.abs(value - wanted[row])));
-  const bound = isExact ? 0 : 1e-6 * Math.max(...wanted.map(Math.abs));
+  assert.equal(got.length, expected.length, where);
+  const far = Math.max(...got.map((value, row) => Math.abs(value - expected[row])));
+  const bound = isExact ? 0 : 1e-6 * Math.max(...expected.map(Math.abs));
   assert.ok(far <= bound, `${where}: off by ${far}`);
 }
 

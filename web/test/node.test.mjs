@@ -19,7 +19,7 @@ async function trained(engine) {
 test("Node trains the same model as Chromium, in a worker thread or in the calling thread", async () => {
   const { page, close } = await visit("/test/blank.html");
   // A Node without relaxed SIMD agrees with Chromium's plain build.
-  const wanted = await page.evaluate(async ([text, options]) => {
+  const expected = await page.evaluate(async ([text, options]) => {
     const { open } = await import("/dist/index.js");
     const trainedWith = async (wasm) => {
       const engine = await open({ device: "cpu", wasm });
@@ -32,7 +32,7 @@ test("Node trains the same model as Chromium, in a worker thread or in the calli
     const engine = await mero.open({ device: "cpu", worker });
     const model = await trained(engine);
     const file = await model.save();
-    assert.ok(wanted.includes(String(file)), `worker: ${worker}`);
+    assert.ok(expected.includes(String(file)), `worker: ${worker}`);
     // A Node Buffer can share its memory with others, so it must not be detached.
     const bytes = Buffer.from(file);
     const again = await engine.load(bytes);
@@ -51,7 +51,7 @@ test("tables are described, and invalid input is rejected with the right error c
   await assert.rejects(engine.train(TEXT, { ...OPTIONS, epochs: -1 }).next(), { name: "InputError", kind: "usage" });
   await assert.rejects(engine.train(TEXT, { ...OPTIONS, loss: "nope" }).next(), { name: "InputError", kind: "usage" });
   await assert.rejects(engine.train(TEXT, { ...OPTIONS, keep: "x" }).return().then(() => mero.kept()), /there is no IndexedDB here/);
-  await assert.rejects(mero.open({ device: "gpu" }), { name: "InputError", kind: "usage", message: 'open: device is "gpu", wanted one of "auto", "webgpu", "cpu"' });
+  await assert.rejects(mero.open({ device: "gpu" }), { name: "InputError", kind: "usage", message: 'open: device is "gpu", expected one of "auto", "webgpu", "cpu"' });
   await assert.rejects(mero.open({ signal: AbortSignal.abort(new Error("no")) }), { message: "no" });
   await assert.rejects(engine.load("http://localhost:1/model"), { name: "LoadError", kind: "input", message: "load: http://localhost:1/model cannot be fetched: fetch failed: bad port" });
   engine.dispose();
@@ -61,7 +61,7 @@ test("every entry point recognises the errors of the others", async () => {
   const points = [mero, await import("../dist/fit.js"), await import("../dist/index.js")];
   const [fit, { html, onnx }] = [points[1], await import("../dist/export.js")];
   const errors = await Promise.all([fit.fit({ x: [1, 2] }, 5), html({}), onnx(), mero.describe("")].map((promise) => promise.then(() => assert.fail(), (error) => error)));
-  assert.deepEqual(errors.slice(1, 3).map(String), ["InputError: html: model is of type Object, wanted a model of this package", "InputError: onnx: model is undefined, wanted a model of this package"]);
+  assert.deepEqual(errors.slice(1, 3).map(String), ["InputError: html: model is of type Object, expected a model of this package", "InputError: onnx: model is undefined, expected a model of this package"]);
   class Mine extends mero.InputError {}
   for (const error of [...errors, new Mine("mine")]) {
     for (const { InputError, MeromorphError, LoadError } of points) {

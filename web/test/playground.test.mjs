@@ -128,8 +128,8 @@ test("Playground: a saved model predicts the same after loading in a new page; a
     await page.waitForFunction(() => document.getElementById("answer").textContent);
     return page.textContent("#answer");
   };
-  const wanted = await predict(first.page);
-  assert.match(wanted, /^y = [−\d.]+$/);
+  const expected = await predict(first.page);
+  assert.match(expected, /^y = [−\d.]+$/);
   const buffer = Buffer.from("x0,x1,x2,x3,x4\n1,2,3,4,5\n0,0,0,0,0\n");
   await first.page.setInputFiles("#table", { name: "new.csv", mimeType: "text/csv", buffer });
   await first.page.waitForSelector("#answer a");
@@ -142,7 +142,7 @@ test("Playground: a saved model predicts the same after loading in a new page; a
   await drop(second.page, "model.safetensors", [...file.buffer]);
   await second.page.waitForSelector("#predict:not([hidden])");
   assert.match(await second.page.textContent("#model-name"), /^Regression of “y”, 3,841 parameters, from model\.safetensors$/);
-  assert.equal(await predict(second.page), wanted);
+  assert.equal(await predict(second.page), expected);
   await second.page.setInputFiles("#load", { ...file, buffer: file.buffer.subarray(0, 500) });
   await second.page.waitForSelector("#error:not([hidden])");
   assert.match(await second.page.textContent("#error"), /^model\.safetensors: /);

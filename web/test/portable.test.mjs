@@ -141,11 +141,11 @@ test("a dropped table gives the predictions of the native binary, also at poles"
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("#batch-download")]);
   assert.equal(download.suggestedFilename(), "new-predictions.csv");
   const got = columns(readFileSync(await download.path(), "utf8"));
-  const wanted = columns(mero("predict", "poles.safetensors", "new.csv", "--device", "cpu"));
+  const expected = columns(mero("predict", "poles.safetensors", "new.csv", "--device", "cpu"));
   assert.deepEqual(Object.keys(got), ["value", "bottom", "gap", "fault", "note"]);
-  for (const mask of ["bottom", "gap", "fault"]) assert.deepEqual(got[mask], wanted[mask], mask);
-  sameValues(got.value, wanted.value);
-  for (const mask of ["bottom", "gap"]) assert.ok(wanted[mask].filter((flag) => flag === "1").length > 20, `too few rows with ${mask}`);
+  for (const mask of ["bottom", "gap", "fault"]) assert.deepEqual(got[mask], expected[mask], mask);
+  sameValues(got.value, expected.value);
+  for (const mask of ["bottom", "gap"]) assert.ok(expected[mask].filter((flag) => flag === "1").length > 20, `too few rows with ${mask}`);
   const odd = "offset,angle\n0.1,0.2\n9,0.2\nbig,0.2\n8,7\n";
   await page.setInputFiles("#file", { name: "odd.csv", mimeType: "text/csv", buffer: Buffer.from(odd) });
   assert.match(await text(page, "#batch-status", /4 rows/), /2 rows are outside the training range \(offset, angle\)\. 1 row is without a prediction \(offset\)\.$/);
@@ -172,9 +172,9 @@ test("a dropped table gives the predictions of the native binary, also at poles"
 });
 
 /** The page computes fused multiply-add in software, so that its results equal those of processors that have it. */
-function sameValues(got, wanted) {
-  const differing = wanted.flatMap((value, at) => (value === got[at] ? [] : [`row ${at}: ${got[at]}, natively ${value}`]));
-  assert.deepEqual(differing.slice(0, 5), [], `${differing.length} of ${wanted.length} differ`);
+function sameValues(got, expected) {
+  const differing = expected.flatMap((value, at) => (value === got[at] ? [] : [`row ${at}: ${got[at]}, natively ${value}`]));
+  assert.deepEqual(differing.slice(0, 5), [], `${differing.length} of ${expected.length} differ`);
 }
 
 test("inputs move by keyboard and pointer; ⊥ and values near a pole never look like a reliable number", async () => {
@@ -209,7 +209,7 @@ test("inputs move by keyboard and pointer; ⊥ and values near a pole never look
 
 test("an invalid field is marked, and nothing is predicted or drawn until it is valid", async () => {
   const { page, errors } = await opened("poles");
-  const wanted = await page.textContent("#answer");
+  const expected = await page.textContent("#answer");
   await page.waitForSelector("#curve polyline");
   const state = (at) => page.evaluate((at) => {
     const [number, range] = [document.getElementById(`input-${at}`), document.querySelectorAll("input[type=range]")[at]];
@@ -250,7 +250,7 @@ test("an invalid field is marked, and nothing is predicted or drawn until it is 
   const back = await state(1);
   assert.ok(back.typed === back.slider && back.typed < last, `${back.typed}, ${back.slider}`);
   await page.click("#reset");
-  await page.waitForFunction((wanted) => document.getElementById("answer").textContent === wanted, wanted);
+  await page.waitForFunction((expected) => document.getElementById("answer").textContent === expected, expected);
   assert.deepEqual(errors, []);
   await page.close();
 });
@@ -315,9 +315,9 @@ test("names are shown as text, whatever they contain", async () => {
   assert.ok((await page.textContent("#batch-table")).includes(SCRIPT));
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("#batch-download")]);
   const got = columns(readFileSync(await download.path(), "utf8"));
-  const wanted = columns(mero("predict", "kinds.safetensors", "kinds.csv", "--device", "cpu"));
-  assert.deepEqual(got.prediction, wanted.prediction);
-  sameValues(got.probability, wanted.probability);
+  const expected = columns(mero("predict", "kinds.safetensors", "kinds.csv", "--device", "cpu"));
+  assert.deepEqual(got.prediction, expected.prediction);
+  sameValues(got.probability, expected.probability);
   assert.equal(await page.evaluate("window.hacked"), undefined);
   assert.equal(await page.locator("img, body script:not([type]):not(:last-of-type)").count(), 0);
   assert.deepEqual([errors, requests], [[], [url]]);
@@ -336,11 +336,11 @@ test("a page predicts like the native binary with a user's formula and with mish
     assert.equal(await text(page, "#batch-status", /predicted/), "400 rows predicted.");
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("#batch-download")]);
     const got = columns(readFileSync(await download.path(), "utf8"));
-    const wanted = columns(mero("predict", `${name}.safetensors`, "formula.csv", "--device", "cpu"));
-    assert.deepEqual(Object.keys(got), Object.keys(wanted));
-    const worst = Math.max(...wanted.prediction.map((value, row) => Math.abs(value - got.prediction[row])));
+    const expected = columns(mero("predict", `${name}.safetensors`, "formula.csv", "--device", "cpu"));
+    assert.deepEqual(Object.keys(got), Object.keys(expected));
+    const worst = Math.max(...expected.prediction.map((value, row) => Math.abs(value - got.prediction[row])));
     assert.ok(worst < 1e-5, `${name}: off by ${worst}`);
-    assert.ok(Math.max(...wanted.prediction.map(Number)) - Math.min(...wanted.prediction.map(Number)) > 0.1, `${name}: predictions are constant`);
+    assert.ok(Math.max(...expected.prediction.map(Number)) - Math.min(...expected.prediction.map(Number)) > 0.1, `${name}: predictions are constant`);
     assert.deepEqual(errors, []);
     await page.close();
   }
@@ -394,9 +394,9 @@ test("a package is packed, installed, type-checked, and predicts in Node", () =>
     console.log(JSON.stringify({ answers, one: await predict({ offset: rows[1][0], angle: rows[1][1] }) }));
   `);
   const { answers, one } = JSON.parse(run("node", ["use.mjs"], { cwd: home }));
-  const wanted = columns(mero("predict", "poles.safetensors", "new.csv", "--device", "cpu"));
-  for (const mask of ["bottom", "gap", "fault"]) assert.deepEqual(answers.map((answer) => (answer[mask] ? "1" : "0")), wanted[mask], mask);
-  sameValues(answers.map(({ value }) => (value === null ? "" : String(value))), wanted.value);
+  const expected = columns(mero("predict", "poles.safetensors", "new.csv", "--device", "cpu"));
+  for (const mask of ["bottom", "gap", "fault"]) assert.deepEqual(answers.map((answer) => (answer[mask] ? "1" : "0")), expected[mask], mask);
+  sameValues(answers.map(({ value }) => (value === null ? "" : String(value))), expected.value);
   assert.deepEqual(one, answers[1]);
 });
 
@@ -407,23 +407,23 @@ test("a package rejects invalid rows, naming row and column, and never predicts 
   const lost = "is missing, and the model was prepared without a value to fill in";
   const [kind, fine] = [JSON.stringify(IMAGE), { u: 0, v: 1, [IMAGE]: "plain" }];
   const cases = [
-    [poles, { offset: 0, angle: "1" }, `${a} is "1", wanted a finite number`],
-    [poles, { offset: 0, angle: NaN }, `${a} is NaN, wanted a finite number`],
-    [poles, { offset: 0, angle: -Infinity }, `${a} is -Infinity, wanted a finite number`],
-    [poles, { offset: 0, angle: 1n }, `${a} is 1n, wanted a finite number`],
-    [poles, { offset: 0, angle: [1] }, `${a} is an array, wanted a finite number`],
+    [poles, { offset: 0, angle: "1" }, `${a} is "1", expected a finite number`],
+    [poles, { offset: 0, angle: NaN }, `${a} is NaN, expected a finite number`],
+    [poles, { offset: 0, angle: -Infinity }, `${a} is -Infinity, expected a finite number`],
+    [poles, { offset: 0, angle: 1n }, `${a} is 1n, expected a finite number`],
+    [poles, { offset: 0, angle: [1] }, `${a} is an array, expected a finite number`],
     [poles, [row, { offset: 0, angle: undefined }], `predict: row 2, column "angle": ${lost}`],
     [poles, [row, { offset: 0 }], `predict: row 2, column "angle": ${lost}`],
     [poles, { offset: 0, angel: 1 }, 'predict: row 1 has no column "angle", but "angel"; the model knows "offset", "angle"'],
-    [poles, [0, 1], 'predict: row 1 is 0, wanted an object with the columns "offset", "angle"'],
-    [poles, [[0, 1]], 'predict: row 1 is an array, wanted an object with the columns "offset", "angle"'],
+    [poles, [0, 1], 'predict: row 1 is 0, expected an object with the columns "offset", "angle"'],
+    [poles, [[0, 1]], 'predict: row 1 is an array, expected an object with the columns "offset", "angle"'],
     // `map` would skip a hole, and there would be one result too few.
-    [poles, [row, , row], 'predict: row 2 is undefined, wanted an object with the columns "offset", "angle"'],
-    [poles, undefined, 'predict: row 1 is undefined, wanted an object with the columns "offset", "angle"'],
-    [kinds, { ...fine, [IMAGE]: 1 }, `predict: row 1, column ${kind} is 1, wanted one of ${JSON.stringify(SCRIPT)}, "plain"`],
+    [poles, [row, , row], 'predict: row 2 is undefined, expected an object with the columns "offset", "angle"'],
+    [poles, undefined, 'predict: row 1 is undefined, expected an object with the columns "offset", "angle"'],
+    [kinds, { ...fine, [IMAGE]: 1 }, `predict: row 1, column ${kind} is 1, expected one of ${JSON.stringify(SCRIPT)}, "plain"`],
     [kinds, { ...fine, [IMAGE]: null }, `predict: row 1, column ${kind}: ${lost}`],
     // Also with a model that imputes: only absent or null cells are missing.
-    [gaps, { offset: 0, angle: NaN }, `${a} is NaN, wanted a finite number`],
+    [gaps, { offset: 0, angle: NaN }, `${a} is NaN, expected a finite number`],
     [gaps, { offset: 0, angel: 1 }, 'predict: row 1 has no column "angle", but "angel"; the model knows "offset", "angle"'],
   ];
   for (const [{ predict }, rows, message] of cases) await assert.rejects(predict(rows), { message });

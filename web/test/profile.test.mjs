@@ -106,13 +106,13 @@ test("a table is profiled as it is trained; options, data and sizes that are wro
       await errorOf(cpu.profile({ x: [1, 2], y: [1, 2], bottom: new Uint8Array(2) })),
     ];
   }, OPTIONS);
-  const wanted = ["cpu",
+  const answers = ["cpu",
     "InputError: profile: windows: got 0, expected a whole number from 1 to 10000",
     "InputError: profile: steps: got 2.5, expected a whole number from 1 to 10000",
     'InputError: profile: steps: got "many", expected a whole number from 1 to 10000',
     /^InputError: profile: .*hiden.*hidden/, /^InputError: profile: .*keep/, "InputError: profile: options: got 5, expected an object",
     /^InputError: .*"?z"?/, /^InputError: profile: bottom marks rows/];
-  for (const [at, expected] of wanted.entries()) {
+  for (const [at, expected] of answers.entries()) {
     if (typeof expected === "string") assert.equal(errors[at], expected);
     else assert.match(errors[at], expected);
   }
@@ -137,8 +137,8 @@ test("the device that is measured is freed, and one without timestamps is an err
     const { prototype } = GPUAdapter;
     const { requestDevice } = prototype;
     const devices = [];
-    prototype.requestDevice = async function (wanted) {
-      devices.push(await requestDevice.call(this, wanted));
+    prototype.requestDevice = async function (expected) {
+      devices.push(await requestDevice.call(this, expected));
       return devices.at(-1);
     };
     const engine = await open({ device: "webgpu", worker: false });

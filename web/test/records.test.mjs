@@ -37,8 +37,8 @@ test("means of amounts, with the optimiser of norms", async () => {
   assert.ok(quality.r2 > 0 && quality.rmse > 0 && quality.rmse ** 2 / quality.mse - 1 < 1e-6, JSON.stringify(quality));
   const { value } = await model.predict({ a: [-0.5, 0.5] });
   assert.ok(value[0] > 0 && value[1] > 1.5 * value[0], String(value));
-  const wanted = command(await model.save(), [{ a: -0.5 }, { a: 0.5 }], ["a"]).map(([first]) => Number(first));
-  assert.ok(value.every((one, at) => Math.abs(one / wanted[at] - 1) < 1e-5), `${value} ${wanted}`);
+  const expected = command(await model.save(), [{ a: -0.5 }, { a: 0.5 }], ["a"]).map(([first]) => Number(first));
+  assert.ok(value.every((one, at) => Math.abs(one / expected[at] - 1) < 1e-5), `${value} ${expected}`);
   engine.dispose();
 });
 
@@ -50,9 +50,9 @@ test("classes in order have one output less", async () => {
   assert.ok(quality.accuracy > 0.75 && quality.mcc > 0.6, JSON.stringify(quality));
   const { value, probabilities } = await model.predict({ a: [-0.9, 0, 0.9] });
   assert.deepEqual([...value], order);
-  const wanted = command(await model.save(), [{ a: -0.9 }, { a: 0 }, { a: 0.9 }], ["a"], "--proba").map((cells) => cells.slice(2, 5).map(Number)).flat();
+  const expected = command(await model.save(), [{ a: -0.9 }, { a: 0 }, { a: 0.9 }], ["a"], "--proba").map((cells) => cells.slice(2, 5).map(Number)).flat();
   const chances = [0, 1, 2].flatMap((row) => order.map((name) => probabilities[name][row]));
-  assert.ok(chances.every((one, at) => Math.abs(one - wanted[at]) < 1e-5), `${chances} ${wanted}`);
+  assert.ok(chances.every((one, at) => Math.abs(one - expected[at]) < 1e-5), `${chances} ${expected}`);
   await assert.rejects(
     engine.fit(only("a", "rating"), { target: "rating", loss: "ordinal", ...quick }),
     /^InputError: fit: the loss "ordinal" needs the order of the classes of "rating": got "high", "low", "middle", expected them from lowest to highest under classes$/,
@@ -69,8 +69,8 @@ test("hashed texts, also those that training did not see", async () => {
   const table = [{ a: 0, unit: "unit-30" }, { a: 0, unit: "another" }];
   const { value, notes } = await model.predict({ a: [0, 0], unit: table.map(({ unit }) => unit) });
   assert.deepEqual(notes, []);
-  const wanted = command(await model.save(), table, ["a", "unit"]).map(([first]) => Number(first));
-  assert.ok(value.every((one, at) => Math.abs(one - wanted[at]) < 1e-5), `${value} ${wanted}`);
+  const expected = command(await model.save(), table, ["a", "unit"]).map(([first]) => Number(first));
+  assert.ok(value.every((one, at) => Math.abs(one - expected[at]) < 1e-5), `${value} ${expected}`);
   engine.dispose();
 });
 
@@ -80,8 +80,8 @@ test("several models at once", async () => {
   assert.equal(model.info.members, 3);
   const { value, deviation } = await model.predict({ a: [0, 9] });
   assert.ok(deviation[0] > 0 && deviation[1] > deviation[0], String(deviation));
-  const wanted = command(await model.save(), [{ a: 0 }, { a: 9 }], ["a"]).map((cells) => cells.slice(0, 2).map(Number));
+  const expected = command(await model.save(), [{ a: 0 }, { a: 9 }], ["a"]).map((cells) => cells.slice(0, 2).map(Number));
   const near = (one, at) => Math.abs(one - at) <= 1e-5 * Math.max(1, Math.abs(at));
-  assert.ok(wanted.every(([mean, spread], row) => near(value[row], mean) && near(deviation[row], spread)), `${value} ${deviation} ${wanted}`);
+  assert.ok(expected.every(([mean, spread], row) => near(value[row], mean) && near(deviation[row], spread)), `${value} ${deviation} ${expected}`);
   engine.dispose();
 });

@@ -15,8 +15,8 @@ async function trained(page, device, disturb, options = OPTIONS) {
     const { open } = await import("/dist/index.js");
     const devices = [];
     globalThis.requestDevice ??= GPUAdapter.prototype.requestDevice;
-    GPUAdapter.prototype.requestDevice = async function (...wanted) {
-      const device = await requestDevice.apply(this, wanted);
+    GPUAdapter.prototype.requestDevice = async function (...expected) {
+      const device = await requestDevice.apply(this, expected);
       devices.push(device);
       return device;
     };
@@ -38,15 +38,15 @@ async function trained(page, device, disturb, options = OPTIONS) {
 
 test("a run recovers from a destroyed device, before, between and in epochs, and ends with the same weights", async () => {
   const { page, close } = await visit("/test/blank.html");
-  const wanted = await trained(page, "webgpu", "");
-  assert.equal(wanted.opened, 2, "a model opens a device again for its prediction");
-  assert.ok(wanted.isSame);
+  const expected = await trained(page, "webgpu", "");
+  assert.equal(expected.opened, 2, "a model opens a device again for its prediction");
+  assert.ok(expected.isSame);
   const disturbed = await trained(page, "webgpu", `
     if (event.event === "start" || event.epoch === 3) devices.at(-1).destroy();
     if (event.epoch === 6) setTimeout(() => devices.at(-1).destroy(), 3);`);
-  assert.equal(disturbed.opened, 3 + wanted.opened);
-  assert.deepEqual(disturbed.epochs, wanted.epochs);
-  assert.equal(disturbed.file, wanted.file);
+  assert.equal(disturbed.opened, 3 + expected.opened);
+  assert.deepEqual(disturbed.epochs, expected.epochs);
+  assert.equal(disturbed.file, expected.file);
   await close();
 });
 
@@ -56,7 +56,7 @@ test("a device that cannot be opened again ends the run with a DeviceError", asy
     const { open } = await import("/dist/index.js");
     const { requestDevice } = GPUAdapter.prototype;
     let device;
-    GPUAdapter.prototype.requestDevice = async function (...wanted) { return (device = await requestDevice.apply(this, wanted)); };
+    GPUAdapter.prototype.requestDevice = async function (...expected) { return (device = await requestDevice.apply(this, expected)); };
     const engine = await open({ device: "webgpu", worker: false });
     GPUAdapter.prototype.requestDevice = async () => { throw new Error("none left"); };
     try {
@@ -80,7 +80,7 @@ test("a run can be resumed after its tab was closed, and ends with the same weig
     return page;
   };
   const first = await tab();
-  const wanted = await first.evaluate(async ([text, options]) => {
+  const expected = await first.evaluate(async ([text, options]) => {
     const engine = await mero.open({ device: "cpu" });
     for await (const event of engine.train(text, options)) if (event.event === "end") return String(await event.model.save());
   }, [TEXT, options]);
@@ -105,7 +105,7 @@ test("a run can be resumed after its tab was closed, and ends with the same weig
     }
   });
   assert.ok(got[0] >= epoch && got[0] < 400, `resumed at ${got[0]}`);
-  assert.equal(got[1], wanted);
+  assert.equal(got[1], expected);
   assert.deepEqual(got[2], [], "a finished run is deleted");
   const forgotten = await second.evaluate(async () => {
     const engine = await mero.open({ device: "cpu" });
@@ -233,7 +233,7 @@ test("a name is released at once when its run has ended, was rejected, failed or
     // A lost device that cannot be opened again ends its run.
     const { requestDevice } = GPUAdapter.prototype;
     let device;
-    GPUAdapter.prototype.requestDevice = async function (...wanted) { return (device = await requestDevice.apply(this, wanted)); };
+    GPUAdapter.prototype.requestDevice = async function (...expected) { return (device = await requestDevice.apply(this, expected)); };
     const gpu = await open({ device: "webgpu", worker: false });
     GPUAdapter.prototype.requestDevice = async () => { throw new Error("none left"); };
     const failing = gpu.train(text, { target: "y", epochs: 1e6, patience: 0, hidden: [4], keep: "mine" });

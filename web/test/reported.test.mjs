@@ -126,12 +126,12 @@ test("only a text that clearly is an address is fetched; any other is data or an
 test("JSON as text or as a file is a table, and a damaged one is an error about JSON", async () => {
   const rows = Array.from({ length: 60 }, (_, at) => ({ size: at % 13, city: at % 2 ? "Oslo" : "Rome", price: 3 * (at % 13) }));
   const text = JSON.stringify(rows);
-  const wanted = { rows: 60, columns: [{ name: "size", isNumeric: true }, { name: "city", isNumeric: false }, { name: "price", isNumeric: true }] };
+  const expected = { rows: 60, columns: [{ name: "size", isNumeric: true }, { name: "city", isNumeric: false }, { name: "price", isNumeric: true }] };
   const lines = rows.map((row) => JSON.stringify(row)).join("\n");
   const columns = JSON.stringify(Object.fromEntries(["size", "city", "price"].map((name) => [name, rows.map((row) => row[name])])));
   const bytes = (text) => new TextEncoder().encode(text);
   for (const data of [text, JSON.stringify(rows, null, 2), `\uFEFF${text}`, lines, columns, bytes(text), bytes(text).buffer, new Blob([lines]), new File([columns], "a.json"), new Response(text)]) {
-    assert.deepEqual(await mero.describe(data), wanted);
+    assert.deepEqual(await mero.describe(data), expected);
   }
   const options = { target: "price", epochs: 2, hidden: [4] };
   const [{ model }, { model: other }] = [await engine.fit(text, options), await engine.fit(rows, options)];
@@ -194,7 +194,7 @@ test("options decide which columns are read before the columns of rows are", asy
       assert.equal((await model.predict(columns)).value[0], one.value);
     }
   }
-  await assert.rejects(engine.fit(rows, quick), new mero.InputError('fit: row 1, column "tags" is an array, wanted a number, a text, true, false, a Date or null'));
+  await assert.rejects(engine.fit(rows, quick), new mero.InputError('fit: row 1, column "tags" is an array, expected a number, a text, true, false, a Date or null'));
   await assert.rejects(engine.fit(rows, { ...quick, features: ["size", "tags"] }), /column "tags" is an array/);
 });
 

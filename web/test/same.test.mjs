@@ -58,7 +58,7 @@ after(async () => {
 
 for (const [target, ignore, names] of [["price", "kind", { loss: "loss", mse: "mse", mae: "mae", r2: "r2" }], ["kind", "price", { loss: "loss", accuracy: "accuracy", auc: "auc", f1: "f1", log_loss: "logLoss" }]]) {
   test(`command, Node and browser give the same figures for ${target}`, async () => {
-    const wanted = commanded(target, ignore);
+    const expected = commanded(target, ignore);
     const options = { target, ignore: [ignore], ...OPTIONS };
     const { test: inNode } = await engine.fit(text, options);
     const inBrowser = await browser.page.evaluate(async ([text, options]) => {
@@ -69,10 +69,10 @@ for (const [target, ignore, names] of [["price", "kind", { loss: "loss", mse: "m
       return test;
     }, [text, options]);
     for (const [where, got] of Object.entries({ inNode, inBrowser })) {
-      assert.equal(got.rows, wanted.test.rows, where);
+      assert.equal(got.rows, expected.test.rows, where);
       for (const [name, own] of Object.entries(names)) {
-        const [figure, expected] = [got[own], wanted.test[name]];
-        assert.ok(Math.abs(figure - expected) <= BOUND * Math.abs(expected), `${where}: ${name}: got ${figure}, expected ${expected}`);
+        const [figure, native] = [got[own], expected.test[name]];
+        assert.ok(Math.abs(figure - native) <= BOUND * Math.abs(native), `${where}: ${name}: got ${figure}, expected ${native}`);
       }
     }
   });

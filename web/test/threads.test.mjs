@@ -145,7 +145,7 @@ test("a wasm response, which can be read only once, serves all threads", async (
 
 test("invalid thread counts are rejected", async () => {
   const refusals = await chromium.page.evaluate(() => Promise.all([0, 1.5, 17, "2"].map((threads) => errorOf(mero.open({ threads })))));
-  assert.deepEqual(refusals, ["0", "1.5", "17", '"2"'].map((threads) => `InputError: open: threads is ${threads}, wanted a whole number from 1 to 16`));
+  assert.deepEqual(refusals, ["0", "1.5", "17", '"2"'].map((threads) => `InputError: open: threads is ${threads}, expected a whole number from 1 to 16`));
   assert.equal(await chromium.page.evaluate(() => errorOf(mero.open({ threads: 2, worker: false }))), "InputError: open: threads is 2, which needs workers: leave out worker: false");
   const without = await chromium.page.evaluate(async () => {
     const { SharedArrayBuffer } = globalThis;
@@ -215,10 +215,10 @@ async function lists(behaviours, count = 300) {
     worker.on("error", reject);
     worker.on("exit", () => resolve(answer));
   })));
-  const wanted = Array.from({ length: count }, (_, list) => Array.from({ length: CHUNKS }, (_, chunk) => [list * 10 + chunk, list * 10 + chunk]).join());
+  const expected = Array.from({ length: count }, (_, list) => Array.from({ length: CHUNKS }, (_, chunk) => [list * 10 + chunk, list * 10 + chunk]).join());
   for (const [index, answer] of answers.entries()) {
     const { stopsAt, diesAt } = behaviours[index];
-    if ((stopsAt ?? diesAt) === undefined) assert.deepEqual(answer.sums, wanted, `worker ${index}`);
+    if ((stopsAt ?? diesAt) === undefined) assert.deepEqual(answer.sums, expected, `worker ${index}`);
   }
   return answers;
 }

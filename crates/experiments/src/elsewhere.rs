@@ -44,15 +44,17 @@ impl<D, P> Subject<D, P> {
             let is_plain = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
             if !(1..=20).contains(&name.len()) || !is_plain {
                 return Err(Error::new(format!(
-                    "experiment: \"{name}\" names no method; wanted 1 to 20 letters, digits, \"-\", \"_\" or \".\""
+                    "experiment: \"{name}\" names no method; expected 1 to 20 letters, digits, \"-\", \"_\" or \".\""
                 )));
             }
             if taken.contains(name) {
                 return Err(Error::new(format!("experiment: there is a method \"{name}\" already; name it otherwise")));
             }
-            let (got, wanted) = (predictions.len(), request.seeds.len());
-            if got != wanted {
-                return Err(Error::new(format!("experiment: {name} has predictions for {got} seeds, wanted {wanted}")));
+            let (got, expected) = (predictions.len(), request.seeds.len());
+            if got != expected {
+                return Err(Error::new(format!(
+                    "experiment: {name} has predictions for {got} seeds, expected {expected}"
+                )));
             }
             taken.push(name.clone());
         }
@@ -89,9 +91,9 @@ impl<D, P> Subject<D, P> {
     fn answers(&self, data: &D, values: &[f32]) -> Result<Vec<P>> {
         let &Notation { inputs, predictions, read, .. } = &self.notation;
         let counts: Vec<usize> = (self.probes)(data).iter().map(|x| x.len() / inputs.len()).collect();
-        let (got, wanted) = (values.len() / predictions.len(), counts.iter().sum::<usize>());
-        if values.len() != wanted * predictions.len() {
-            return Err(Error::new(format!("{got} predictions, wanted {wanted}, one for each row of predict")));
+        let (got, expected) = (values.len() / predictions.len(), counts.iter().sum::<usize>());
+        if values.len() != expected * predictions.len() {
+            return Err(Error::new(format!("{got} predictions, expected {expected}, one for each row of predict")));
         }
         let mut rest = values;
         let mut answer = |count: usize| {

@@ -134,11 +134,11 @@ impl Predictions {
 
     fn of(&self, domain: Domain, seed: u64) -> Result<Vec<f32>> {
         let table = read(&self.folder.join(format!("{seed}.csv")), &Header::Yes.into())?;
-        let wanted = meromorph_experiments::prediction_columns(domain);
-        let columns: Vec<&[f64]> = wanted.iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
-        if let Some(other) = table.names().find(|name| !wanted.contains(name)) {
+        let expected = meromorph_experiments::prediction_columns(domain);
+        let columns: Vec<&[f64]> = expected.iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
+        if let Some(other) = table.names().find(|name| !expected.contains(name)) {
             let source = table.source();
-            return Err(Error::new(format!("{source}: column \"{other}\" is not one of {}", wanted.join(", "))));
+            return Err(Error::new(format!("{source}: column \"{other}\" is not one of {}", expected.join(", "))));
         }
         Ok((0..table.rows()).flat_map(|row| columns.iter().map(move |column| column[row] as f32)).collect())
     }
@@ -158,7 +158,7 @@ pub(super) fn run(args: &Args) -> Answer {
         )));
     };
     if seeds > MOST_SEEDS {
-        return Err(Failure::usage(format!("seeds is {seeds}, wanted at most {MOST_SEEDS}")));
+        return Err(Failure::usage(format!("seeds is {seeds}, expected at most {MOST_SEEDS}")));
     }
     let (domain, seeds): (Domain, Vec<u64>) = (args.domain.into(), (args.seed..past).collect());
     if let Some(folder) = &args.rows {
@@ -196,7 +196,7 @@ pub(super) fn run(args: &Args) -> Answer {
 /// Writes the tables of each seed as CSV.
 fn write_rows(domain: Domain, mode: Size, seeds: &[u64], folder: &Path, is_forced: bool) -> Answer {
     if seeds.is_empty() {
-        return Err(Failure::usage("seeds is 0, wanted at least 1"));
+        return Err(Failure::usage("seeds is 0, expected at least 1"));
     }
     for seed in seeds {
         let folder = folder.join(seed.to_string());
@@ -212,7 +212,7 @@ fn write_rows(domain: Domain, mode: Size, seeds: &[u64], folder: &Path, is_force
         say(&format!("  {}", folder.display()));
     }
     say(&format!(
-        "\n  wanted for each row of predict.csv: {}",
+        "\n  expected for each row of predict.csv: {}",
         meromorph_experiments::prediction_columns(domain).join(", ")
     ));
     Ok(())

@@ -51,8 +51,8 @@ impl GradientAccumulator {
             return Err(Error::usage("accumulate: got 0 rows, expected at least 1"));
         }
         if self.count > 0 && self.sums.len() != gradients.len() {
-            let (got, wanted) = (gradients.len(), self.sums.len());
-            return Err(Error::usage(format!("accumulate: got {got} gradients, expected {wanted} as before")));
+            let (got, expected) = (gradients.len(), self.sums.len());
+            return Err(Error::usage(format!("accumulate: got {got} gradients, expected {expected} as before")));
         }
         self.sums.resize(gradients.len(), None);
         for (sum, gradient) in self.sums.iter_mut().zip(gradients) {

@@ -36,8 +36,8 @@ impl AngleRange {
         if places.is_empty() {
             let all = |texts: Vec<String>| texts.join(", ");
             let got = all(phi.iter().map(|angle| number(*angle).to_string()).collect());
-            let wanted = all(ranges.iter().map(|one| format!("{}..{}", number(one.low), number(one.high))).collect());
-            return Err(Error::new(format!("angles: none of {got} is within {wanted}")));
+            let expected = all(ranges.iter().map(|one| format!("{}..{}", number(one.low), number(one.high))).collect());
+            return Err(Error::new(format!("angles: none of {got} is within {expected}")));
         }
         Ok(places)
     }

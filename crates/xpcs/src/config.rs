@@ -208,8 +208,10 @@ impl Config {
         }
         if let Some(values) = &values {
             if values.len() != names.len() {
-                let (got, wanted) = (values.len(), names.len());
-                return Err(section.wrong("values", &format!("got {got} values, expected {wanted} as parameter_names")));
+                let (got, expected) = (values.len(), names.len());
+                return Err(
+                    section.wrong("values", &format!("got {got} values, expected {expected} as parameter_names"))
+                );
             }
             let starts = known.iter().zip(values).map(|(known, value)| (known.name, *value));
             self.fitting.starts = starts.collect();

@@ -24,10 +24,10 @@ export function addSubgroups() {
   const prototype = globalThis.GPUAdapter?.prototype;
   if (!prototype) return;
   const { requestDevice } = prototype;
-  prototype.requestDevice = function (wanted) {
+  prototype.requestDevice = function (expected) {
     prototype.requestDevice = requestDevice;
-    if (this.features.has(SUBGROUPS)) wanted.requiredFeatures = [...wanted.requiredFeatures, SUBGROUPS];
-    return requestDevice.call(this, wanted);
+    if (this.features.has(SUBGROUPS)) expected.requiredFeatures = [...expected.requiredFeatures, SUBGROUPS];
+    return requestDevice.call(this, expected);
   };
 }
 

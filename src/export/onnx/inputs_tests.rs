@@ -33,10 +33,10 @@ fn bins_are_empty_below_and_full_above() {
         (6.0, [1.5, 1.0, 3.0, 0.75]),
         (100.0, [48.5, 1.0, 3.0, 1.75]),
     ];
-    for (a, wanted) in cases {
+    for (a, expected) in cases {
         for b in [-7.0, 7.0] {
             let got = given_to_the_layers(&file, &[(a - 3.0) / 2.0, b]);
-            assert_eq!(got, [&wanted[..], &[b]].concat(), "a = {a}");
+            assert_eq!(got, [&expected[..], &[b]].concat(), "a = {a}");
         }
     }
 }
@@ -73,7 +73,7 @@ fn given_to_the_layers(file: &[u8], row: &[f32]) -> Vec<f32> {
 }
 
 /// The texts and messages in a field of a protocol-buffer message.
-fn fields(mut message: &[u8], wanted: u64) -> Vec<&[u8]> {
+fn fields(mut message: &[u8], expected: u64) -> Vec<&[u8]> {
     let mut found = Vec::new();
     while !message.is_empty() {
         let key = varint(&mut message);
@@ -87,7 +87,7 @@ fn fields(mut message: &[u8], wanted: u64) -> Vec<&[u8]> {
             other => panic!("wire type {other} is not written"),
         };
         let (value, rest) = message.split_at(length);
-        if key >> 3 == wanted {
+        if key >> 3 == expected {
             found.push(value);
         }
         message = rest;

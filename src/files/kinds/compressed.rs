@@ -72,8 +72,8 @@ impl<R: BufRead> Frames<R> {
     fn end(&mut self) -> io::Result<()> {
         self.is_open = false;
         match (self.decoder.get_checksum_from_data(), self.decoder.get_calculated_checksum()) {
-            (Some(wanted), Some(got)) if wanted != got => {
-                Err(io::Error::other(format!("its checksum is {got:08x}, expected {wanted:08x}")))
+            (Some(expected), Some(got)) if expected != got => {
+                Err(io::Error::other(format!("its checksum is {got:08x}, expected {expected:08x}")))
             }
             _ => Ok(()),
         }

@@ -150,8 +150,8 @@ mod tests {
             (b"<5,>5\n1,2\n", ""),
             (b"version,b\n1,2\n", ""),
         ];
-        for (bytes, wanted) in cases {
-            assert_eq!(begins(bytes), *wanted, "{}", String::from_utf8_lossy(bytes));
+        for (bytes, expected) in cases {
+            assert_eq!(begins(bytes), *expected, "{}", String::from_utf8_lossy(bytes));
         }
     }
 

@@ -36,8 +36,9 @@ mod tests {
 
     #[test]
     fn dates_and_times() {
-        for (days, wanted) in [(0, "1970-01-01"), (-1, "1969-12-31"), (19_783, "2024-03-01"), (11_016, "2000-02-29")] {
-            assert_eq!(date(days).as_deref(), Some(wanted));
+        for (days, expected) in [(0, "1970-01-01"), (-1, "1969-12-31"), (19_783, "2024-03-01"), (11_016, "2000-02-29")]
+        {
+            assert_eq!(date(days).as_deref(), Some(expected));
         }
         assert_eq!((date(2_932_896).as_deref(), date(2_932_897)), (Some("9999-12-31"), None));
         assert_eq!((date(-719_528).as_deref(), date(-719_529), date(i64::MIN)), (Some("0000-01-01"), None, None));

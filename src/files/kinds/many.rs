@@ -112,12 +112,12 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 fn check_kinds(source: &str, files: &[(String, Vec<u8>)]) -> Result<()> {
     let kind = |bytes: &[u8]| kind_of(bytes, |kind| kind.read).0.name;
     let Some((first, bytes)) = files.first() else { return Ok(()) };
-    let wanted = kind(bytes);
-    match files.iter().find(|(_, bytes)| kind(bytes) != wanted) {
+    let expected = kind(bytes);
+    match files.iter().find(|(_, bytes)| kind(bytes) != expected) {
         None => Ok(()),
         Some((name, bytes)) => {
             let got = kind(bytes);
-            Err(Error::new(format!("{source}: files of several kinds: {first} is {wanted}, {name} is {got}")))
+            Err(Error::new(format!("{source}: files of several kinds: {first} is {expected}, {name} is {got}")))
         }
     }
 }

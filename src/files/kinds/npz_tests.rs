@@ -63,8 +63,8 @@ fn which_arrays_become_which_columns() {
         ("a b_0 b_1", vec![("a.npy", one()), ("b.npy", two())]),
         ("X_0 X_1", vec![("X.npy", two())]),
     ];
-    for (wanted, members) in cases {
-        assert_eq!(names(&archive(&members)), wanted);
+    for (expected, members) in cases {
+        assert_eq!(names(&archive(&members)), expected);
     }
 }
 
@@ -110,8 +110,8 @@ fn messages() {
         (packed, "member X.npy does not unpack: corrupt deflate stream"),
         (longer, "X.npy: shape [3, 2] needs 24 bytes of numbers, file has 25"),
     ];
-    for (bytes, wanted) in cases {
-        assert_eq!(open(&bytes).unwrap_err().to_string(), format!("a.npz: {wanted}"));
+    for (bytes, expected) in cases {
+        assert_eq!(open(&bytes).unwrap_err().to_string(), format!("a.npz: {expected}"));
     }
 }
 

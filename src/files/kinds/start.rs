@@ -75,9 +75,9 @@ mod tests {
             (b"\xd0\xcf\x11\xe0....", "is an Excel workbook (.xls); save it as .xlsx or CSV"),
             (b"\x89HDF", "is an HDF5 file; save it as CSV or NPZ"),
         ];
-        for (bytes, wanted) in cases {
+        for (bytes, expected) in cases {
             let said = check_kind(bytes).err().unwrap_or_default();
-            assert_eq!(said, *wanted, "{}", String::from_utf8_lossy(bytes));
+            assert_eq!(said, *expected, "{}", String::from_utf8_lossy(bytes));
         }
         assert_eq!(check_bytes(b"a,b\n1,2\n"), Ok(()));
     }

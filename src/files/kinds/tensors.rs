@@ -61,8 +61,8 @@ fn checked(entry: &Entry) -> std::result::Result<([usize; 2], Dtype), String> {
         [rows, width] => [rows, width],
         _ => return Err(format!("has shape {:?}, which is not a column [n] or a table [n, k]", entry.shape)),
     };
-    let wanted = shape[0].checked_mul(shape[1]).and_then(|count| count.checked_mul(dtype.bytes()));
-    if wanted != Some(entry.range.len()) {
+    let expected = shape[0].checked_mul(shape[1]).and_then(|count| count.checked_mul(dtype.bytes()));
+    if expected != Some(entry.range.len()) {
         return Err(format!("has shape {:?} and {} bytes of {}", entry.shape, entry.range.len(), entry.dtype));
     }
     // Without rows there are no bytes that bound the number of columns.

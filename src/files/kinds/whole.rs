@@ -120,8 +120,8 @@ mod tests {
             (b"PK\x03\x04", "a: is not a complete ZIP archive: Could not find EOCD"),
             (b"", "a: is empty"),
         ];
-        for (bytes, wanted) in cases {
-            assert_eq!(read_table(bytes, "a", Header::Auto).unwrap_err().to_string(), *wanted);
+        for (bytes, expected) in cases {
+            assert_eq!(read_table(bytes, "a", Header::Auto).unwrap_err().to_string(), *expected);
         }
         assert_eq!(read_table(b"a\n1\n", "a", Header::Auto).unwrap().rows(), 1);
         assert_eq!(read_table(b"{\"a\": 1}", "a", Header::Auto).unwrap().rows(), 1);
@@ -131,8 +131,8 @@ mod tests {
     fn an_option_that_does_not_apply_is_an_error() {
         let error = |bytes: &[u8], format: Format| read_table(bytes, "a", format).unwrap_err().to_string();
         let tabbed = Format { delimiter: Some("\t".into()), ..Format::default() };
-        let wanted = "a: delimiter does not apply to JSON, only to delimited text (CSV)";
-        assert_eq!(error(b"{\"a\": 1}", tabbed), wanted);
+        let expected = "a: delimiter does not apply to JSON, only to delimited text (CSV)";
+        assert_eq!(error(b"{\"a\": 1}", tabbed), expected);
         let sheet = Format { sheet: Some("x".into()), ..Format::default() };
         assert_eq!(
             error(b"a\n1\n", sheet),

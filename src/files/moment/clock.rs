@@ -169,9 +169,9 @@ mod tests {
             ("Main", None),
             ("+25:00", None),
         ];
-        for (text, wanted) in cases {
+        for (text, expected) in cases {
             let got = zone(text).map(|zone| ((zone.offset * 1440.0).round() as i64, zone.is_open));
-            assert_eq!(got, wanted, "{text}");
+            assert_eq!(got, expected, "{text}");
         }
         assert_eq!(time_of_day("6:00 p.m. EST").map(|(time, _)| time), Some(0.75));
     }

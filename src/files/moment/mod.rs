@@ -250,21 +250,21 @@ mod tests {
             ("é:30", YearFirst, None),
             ("12:30é", YearFirst, None),
         ];
-        for (text, order, wanted) in cases {
-            assert_eq!(Moment::parse(text, order).map(|moment| moment.local), wanted, "{text}");
+        for (text, order, expected) in cases {
+            assert_eq!(Moment::parse(text, order).map(|moment| moment.local), expected, "{text}");
         }
         for (text, offset) in [("Z", 0.0), (" UTC", 0.0), ("+01:30", 90.0), ("-0500", -300.0), ("+02", 120.0)] {
             let moment = Moment::parse(&format!("2024-03-01T12:00{text}"), YearFirst).unwrap();
             assert_eq!(moment.local, 19_783.5);
             assert!((moment.local - moment.universal - offset / 1440.0).abs() < 1e-9, "{text}");
         }
-        for (days, wanted) in [
+        for (days, expected) in [
             (19_783.0, "2024-03-01"),
             (19_783.75, "2024-03-01T18:00"),
             (19_782.999_999_9, "2024-03-01"),
             (-0.5 + 1.0 / 86_400.0, "1969-12-31T12:00:01"),
         ] {
-            assert_eq!(text(days, true), wanted);
+            assert_eq!(text(days, true), expected);
         }
         assert_eq!(text(0.25, false), "06:00");
         for days in (-700_000..1_000_000).step_by(997) {
@@ -288,8 +288,8 @@ mod tests {
             ("0:30 am", None),
         ];
         for (text, minutes) in cases {
-            let wanted = minutes.map(|minutes: f64| minutes / 1440.0);
-            assert_eq!(Moment::parse(text, YearFirst).map(|moment| moment.local), wanted, "{text}");
+            let expected = minutes.map(|minutes: f64| minutes / 1440.0);
+            assert_eq!(Moment::parse(text, YearFirst).map(|moment| moment.local), expected, "{text}");
         }
     }
 }

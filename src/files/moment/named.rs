@@ -179,9 +179,9 @@ mod tests {
             ("2024-03-30 01:00:00 CET", "2024-03-30"),
             ("2024-03-30 01:00 PST", "2024-03-30T09:00"),
         ];
-        for (written, wanted) in cases {
+        for (written, expected) in cases {
             for order in [YearFirst, DayFirst, MonthFirst] {
-                assert_eq!(shown(written, order).as_deref(), Some(wanted), "{written} {order:?}");
+                assert_eq!(shown(written, order).as_deref(), Some(expected), "{written} {order:?}");
             }
         }
         for written in [

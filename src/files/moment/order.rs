@@ -5,9 +5,9 @@ use crate::files::text::missing;
 
 /// How the dates of some texts are written: in the `wanted` order if it is possible; `None` unless nine of ten texts are dates, all in one order.
 /// Signs for a missing cell do not count.
-pub(crate) fn order_of(texts: &[String], wanted: Option<DateOrder>) -> Option<DateOrder> {
+pub(crate) fn order_of(texts: &[String], expected: Option<DateOrder>) -> Option<DateOrder> {
     let all = fitting(texts);
-    match (wanted.filter(|order| all.contains(order)), usual(texts, all).as_slice()) {
+    match (expected.filter(|order| all.contains(order)), usual(texts, all).as_slice()) {
         (Some(order), _) => Some(order),
         (None, [order]) => Some(*order),
         _ => None,
@@ -108,12 +108,12 @@ mod tests {
             (&["Mar-99", "Apr-22"], &[YearFirst]),
             (&["2022-W16", "2022-W17"], &[YearFirst]),
         ];
-        for (texts, wanted) in cases {
+        for (texts, expected) in cases {
             let texts: Vec<String> = texts.iter().map(ToString::to_string).collect();
-            assert_eq!(orders(&texts), wanted, "{texts:?}");
+            assert_eq!(orders(&texts), expected, "{texts:?}");
         }
         let open = ["03/01/22", "04/02/22"].map(String::from);
-        let order = |wanted| order_of(&open, wanted);
+        let order = |expected| order_of(&open, expected);
         assert_eq!([None, Some(MonthFirst), Some(YearFirst)].map(order), [None, Some(MonthFirst), Some(YearFirst)]);
         let days = ["31.12.2024".to_owned()];
         assert_eq!(order_of(&days, Some(MonthFirst)), Some(DayFirst), "no other order is possible");

@@ -215,17 +215,18 @@ mod tests {
             ("12.34", None),
             ("-3", Some(-3.0)),
         ];
-        for (text, wanted) in cases {
-            assert_eq!(number(&german, text), wanted, "{text}");
+        for (text, expected) in cases {
+            assert_eq!(number(&german, text), expected, "{text}");
         }
         let english = Format { thousands: Some(",".into()), ..Format::default() };
-        for (text, wanted) in [("1,234.5", Some(1234.5)), ("1,23", None), ("12", Some(12.0)), ("-1,000", Some(-1000.0))]
+        for (text, expected) in
+            [("1,234.5", Some(1234.5)), ("1,23", None), ("12", Some(12.0)), ("-1,000", Some(-1000.0))]
         {
-            assert_eq!(number(&english, text), wanted, "{text}");
+            assert_eq!(number(&english, text), expected, "{text}");
         }
         let comma = Format { decimal: ",".into(), ..Format::default() };
-        for (text, wanted) in [("1,5", Some(1.5)), ("1.5", None), ("1,2,3", None)] {
-            assert_eq!(number(&comma, text), wanted, "{text}");
+        for (text, expected) in [("1,5", Some(1.5)), ("1.5", None), ("1,2,3", None)] {
+            assert_eq!(number(&comma, text), expected, "{text}");
         }
         let missing = Format { missing: vec!["-999".into()], ..Format::default() };
         assert_eq!(
@@ -290,8 +291,8 @@ mod tests {
             ("%", Odd::Text),
             ("", Odd::Text),
         ];
-        for (text, wanted) in cases {
-            assert_eq!(Format::default().odd(text), wanted, "{text:?}");
+        for (text, expected) in cases {
+            assert_eq!(Format::default().odd(text), expected, "{text:?}");
         }
         let german = Format { decimal: ",".into(), ..Format::default() };
         let cases = [
@@ -300,8 +301,8 @@ mod tests {
             ("12,5%", Odd::Percent(12.5)),
             ("1.5", Odd::Text),
         ];
-        for (text, wanted) in cases {
-            assert_eq!(german.odd(text), wanted, "{text:?}");
+        for (text, expected) in cases {
+            assert_eq!(german.odd(text), expected, "{text:?}");
         }
     }
 

@@ -18,9 +18,9 @@ pub(crate) fn divided<'a>(rows: &Rows<'a>) -> Vec<Rows<'a>> {
     }
     let (mut parts, mut start) = (Vec::new(), 0);
     for thread in 1..=threads {
-        let wanted = (bytes.len() / threads * thread).max(start);
-        let end = match bytes[wanted..].iter().position(|byte| *byte == b'\n') {
-            Some(length) if thread < threads => wanted + length + 1,
+        let expected = (bytes.len() / threads * thread).max(start);
+        let end = match bytes[expected..].iter().position(|byte| *byte == b'\n') {
+            Some(length) if thread < threads => expected + length + 1,
             _ => bytes.len(),
         };
         parts.push(rows.part(start, end));

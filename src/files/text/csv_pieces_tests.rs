@@ -41,8 +41,8 @@ fn pieces_give_what_the_whole_text_gives() {
         let table = csv::read(text.as_bytes(), "a.csv", &format).unwrap();
         for bytes in 1..=text.len() + 1 {
             let (names, columns, wrong) = pieced(text, bytes, &format).unwrap();
-            let wanted: Vec<_> = names.iter().map(|name| table.numbers(name).unwrap().to_vec()).collect();
-            assert_eq!(bits(&columns), bits(&wanted), "{text:?} by {bytes}");
+            let expected: Vec<_> = names.iter().map(|name| table.numbers(name).unwrap().to_vec()).collect();
+            assert_eq!(bits(&columns), bits(&expected), "{text:?} by {bytes}");
             assert!(table.names().eq(names.iter()) && wrong.iter().all(Option::is_none), "{text:?} by {bytes}");
         }
     }
@@ -82,9 +82,9 @@ fn errors_are_those_of_the_whole_text() {
         "",
     ];
     for text in cases {
-        let wanted = csv::read(text.as_bytes(), "a.csv", Header::Auto).unwrap_err();
+        let expected = csv::read(text.as_bytes(), "a.csv", Header::Auto).unwrap_err();
         for bytes in 1..=text.len() + 1 {
-            assert_eq!(pieced(text, bytes, &Format::default()).unwrap_err(), wanted, "{text:?} by {bytes}");
+            assert_eq!(pieced(text, bytes, &Format::default()).unwrap_err(), expected, "{text:?} by {bytes}");
         }
     }
 }

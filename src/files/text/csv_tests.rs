@@ -93,17 +93,17 @@ fn messages() {
         ),
         (b"a,b\n1,\"2\n", "a.csv: line 2: a quote is opened and never closed"),
     ];
-    for (bytes, wanted) in cases {
-        assert_eq!(read(bytes, "a.csv", Header::Auto).unwrap_err().to_string(), *wanted);
+    for (bytes, expected) in cases {
+        assert_eq!(read(bytes, "a.csv", Header::Auto).unwrap_err().to_string(), *expected);
     }
 }
 
 #[test]
 fn cells_and_names_that_need_quotes_are_quoted() {
     let words = ["plain", "a,b", "a;b", "a\tb", "a\nb", "a\rb", "\r", "say \"hi\"", "\"", " a", "a ", ""];
-    let wanted = "\"a\rb\"\nplain\n\"a,b\"\n\"a;b\"\n\"a\tb\"\n\"a\nb\"\n\"a\rb\"\n\"\r\"\n\"say \"\"hi\"\"\"\n\"\"\"\"\n\" a\"\n\"a \"\n\n";
-    assert_eq!(String::from_utf8(write(&[("a\rb", Values::Text(&words))])).unwrap(), wanted);
-    let back = read(wanted.as_bytes(), "a.csv", Header::Yes).unwrap();
+    let expected = "\"a\rb\"\nplain\n\"a,b\"\n\"a;b\"\n\"a\tb\"\n\"a\nb\"\n\"a\rb\"\n\"\r\"\n\"say \"\"hi\"\"\"\n\"\"\"\"\n\" a\"\n\"a \"\n\n";
+    assert_eq!(String::from_utf8(write(&[("a\rb", Values::Text(&words))])).unwrap(), expected);
+    let back = read(expected.as_bytes(), "a.csv", Header::Yes).unwrap();
     assert_eq!(back.names().collect::<Vec<_>>(), ["a b"]);
     assert_eq!(texts(&back, "a\rb")[5], "a\rb");
 }
@@ -117,11 +117,11 @@ fn written_text_is_read_back() {
     let bytes = write(&[("n", Values::F64(&numbers)), ("s", Values::F32(&single)), ("w,x", Values::Text(&words))]);
     let back = read(&bytes, "a.csv", Header::Auto).unwrap();
     assert_eq!(back.names().collect::<Vec<_>>(), ["n", "s", "w,x"]);
-    for (got, wanted) in back.numbers("n").unwrap().iter().zip(&numbers) {
-        assert_eq!(got.to_bits(), wanted.to_bits());
+    for (got, expected) in back.numbers("n").unwrap().iter().zip(&numbers) {
+        assert_eq!(got.to_bits(), expected.to_bits());
     }
-    for (got, wanted) in back.numbers("s").unwrap().iter().zip(&single) {
-        assert_eq!((*got as f32).to_bits(), wanted.to_bits());
+    for (got, expected) in back.numbers("s").unwrap().iter().zip(&single) {
+        assert_eq!((*got as f32).to_bits(), expected.to_bits());
     }
     assert_eq!(texts(&back, "w,x"), ["plain", "a,b", "say \"hi\"", "two\nlines", "spaced", "semi;colon"]);
     assert!(String::from_utf8(bytes).unwrap().starts_with("n,s,\"w,x\"\n1,0.5,plain\n-0.1,-0.05,\"a,b\"\n,,\"say"));
@@ -167,8 +167,8 @@ fn a_few_odd_cells_do_not_turn_numbers_into_categories() {
         (format!("{:?}", values(&column)), warning)
     };
     let missing = "1 cell is no number and counts as missing; name the column under categorical to keep texts";
-    for (odd, wanted) in [("abc", missing), ("12.5%", missing)] {
-        assert_eq!(shown(&[odd]), ("[NaN]".into(), format!("column \"x\": {wanted}: \"{odd}\"")));
+    for (odd, expected) in [("abc", missing), ("12.5%", missing)] {
+        assert_eq!(shown(&[odd]), ("[NaN]".into(), format!("column \"x\": {expected}: \"{odd}\"")));
     }
     let sign = "1 cell counts as missing; name the column under categorical if they mean something";
     for odd in ["-", ".", "None"] {
@@ -181,15 +181,15 @@ fn a_few_odd_cells_do_not_turn_numbers_into_categories() {
         ("5.25D+01", "[52.5]"),
         ("−2.5", "[-2.5]"),
     ] {
-        let wanted = format!("column \"x\": cells such as these are read as numbers: \"{odd}\"");
-        assert_eq!(shown(&[odd]), (value.into(), wanted));
+        let expected = format!("column \"x\": cells such as these are read as numbers: \"{odd}\"");
+        assert_eq!(shown(&[odd]), (value.into(), expected));
     }
     assert_eq!(shown(&["NA", "?"]), ("[NaN, NaN]".into(), String::new()));
     let (texts, warning) = with(&["a", "b", "a"]);
     assert!(!texts.is_numeric());
-    let wanted = "column \"x\": 18 of 21 cells are numbers, the others are not, so the column is a category; \
+    let expected = "column \"x\": 18 of 21 cells are numbers, the others are not, so the column is a category; \
                   the option na declares texts that mean a missing cell: \"a\", \"b\"";
-    assert_eq!(warning, wanted);
+    assert_eq!(warning, expected);
     let codes = "cells such as these are read as numbers; name the column under categorical if they are codes";
     assert_eq!(with(&["02139"]).1, format!("column \"x\": {codes}: \"02139\""));
     // A comma is an error where the column is used (comma.rs).
@@ -234,19 +234,19 @@ fn a_column_shows_how_its_numbers_are_written() {
         (&["1 year", "2 years", "10+ years"], "[1.0, 2.0, 10.0]"),
         (&["12 Main St", "13 Side St"], "[\"12 Main St\", \"13 Side St\"]"),
     ];
-    for (cells, wanted) in cases {
-        assert_eq!(values(cells), wanted, "{cells:?}");
+    for (cells, expected) in cases {
+        assert_eq!(values(cells), expected, "{cells:?}");
     }
 }
 
 #[test]
 fn numbers_with_a_unit_are_noticed() {
-    let wanted = "column \"x\": numbers with the unit mm are read without it; name the column under categorical to keep texts: \"-3 mm\", \"5.25 mm\", \"7mm\"";
+    let expected = "column \"x\": numbers with the unit mm are read without it; name the column under categorical to keep texts: \"-3 mm\", \"5.25 mm\", \"7mm\"";
     let (lengths, warning) = column(&["5.25 mm", "7mm", "-3 mm", ""]);
     let texts: Vec<_> = (0..3).map(|row| lengths.cells.text(row).unwrap().into_owned()).collect();
     assert_eq!(texts, ["5.25", "7", "-3"]);
     assert_eq!(lengths.as_category().text(1).as_deref(), Some("7mm"), "a category keeps the texts");
-    assert_eq!(warning, wanted);
+    assert_eq!(warning, expected);
     let (_, mixed) = column(&["5.25 mm", "7cm", "-3 mm", ""]);
     assert!(mixed.contains("different units (mm, cm)"), "{mixed}");
     for categories in [&["2nd", "3rd", "5th"][..], &["5A", "5B", "red"], &["red", "mm", "1"]] {
@@ -257,9 +257,9 @@ fn numbers_with_a_unit_are_noticed() {
 #[test]
 fn columns_are_appended_to_cells_that_stay_as_they_are() {
     let text = "id;\"na;me\";x\r\n00501;\" a\"\"b \";1,50\r\n\r\n9007199254740993;NA;?\n1;\"two\nlines\";0";
-    let wanted = "id;\"na;me\";x;p\r\n00501;\" a\"\"b \";1,50;1\r\n9007199254740993;NA;?;2\n1;\"two\nlines\";0;3\n";
+    let expected = "id;\"na;me\";x;p\r\n00501;\" a\"\"b \";1,50;1\r\n9007199254740993;NA;?;2\n1;\"two\nlines\";0;3\n";
     let appended = append(text.as_bytes(), "a.csv", Header::Auto, &[("p", Values::F64(&[1.0, 2.0, 3.0]))]).unwrap();
-    assert_eq!(String::from_utf8(appended).unwrap(), wanted);
+    assert_eq!(String::from_utf8(appended).unwrap(), expected);
     let appended = append(b"1,2\n3,4\n", "a.csv", Header::No, &[("p", Values::Text(&["a", "b,c"]))]).unwrap();
     assert_eq!(String::from_utf8(appended).unwrap(), "c0,c1,p\n1,2,a\n3,4,\"b,c\"\n");
     let appended = append(b"p,p_2\n1,2\n", "a.csv", Header::Yes, &[("p", Values::F64(&[1.0]))]).unwrap();

@@ -87,8 +87,8 @@ mod tests {
             ("1,5|2,5\n", b'|'),
             ("", b','),
         ];
-        for (text, wanted) in cases {
-            assert_eq!(sniff_delimiter(text.as_bytes()), wanted, "{text:?}");
+        for (text, expected) in cases {
+            assert_eq!(sniff_delimiter(text.as_bytes()), expected, "{text:?}");
         }
     }
 
@@ -107,8 +107,8 @@ mod tests {
             ("city\nBern 12\nBasel 13\n", false),
             ("x\n1\n2\n", false),
         ];
-        for (text, wanted) in cases {
-            assert_eq!(is_spaced(&Records::new(text.as_bytes(), b',', "a"), &Format::default()), wanted, "{text:?}");
+        for (text, expected) in cases {
+            assert_eq!(is_spaced(&Records::new(text.as_bytes(), b',', "a"), &Format::default()), expected, "{text:?}");
         }
     }
 }

@@ -70,9 +70,9 @@ mod tests {
             ("25", Clock::Hours, None),
             ("1:2:3:4", Clock::Hours, None),
         ];
-        for (text, clock, wanted) in cases {
+        for (text, clock, expected) in cases {
             let got = hours(text, clock);
-            assert!(got == wanted || got.zip(wanted).is_some_and(|(a, b)| (a - b).abs() < 1e-9), "{text}: {got:?}");
+            assert!(got == expected || got.zip(expected).is_some_and(|(a, b)| (a - b).abs() < 1e-9), "{text}: {got:?}");
         }
     }
 }

@@ -206,10 +206,10 @@ mod tests {
             read(b"\xff\xfea\0\n\0\0\xd8a\0", None).unwrap_err(),
             "a.txt: line 2: is not UTF-16 text: half of a pair is alone"
         );
-        let wanted =
+        let expected =
             "a.txt: is not text: byte 3 is 0; tables are read from CSV, JSON lines, Parquet, XLSX, NPY and NPZ";
-        assert_eq!(read(b"abc\0\x01\x02,", None).unwrap_err(), wanted);
-        assert_eq!(read(b"abc\0\0\0\0,a", None).unwrap_err(), wanted);
+        assert_eq!(read(b"abc\0\x01\x02,", None).unwrap_err(), expected);
+        assert_eq!(read(b"abc\0\0\0\0,a", None).unwrap_err(), expected);
     }
 
     #[test]

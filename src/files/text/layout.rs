@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn encodings_have_many_names() {
-        for (name, wanted) in [
+        for (name, expected) in [
             ("utf-8", "utf-8"),
             ("UTF8", "utf-8"),
             ("UTF_16LE", "utf-16le"),
@@ -185,16 +185,16 @@ mod tests {
             ("cp1252", "windows-1252"),
             ("Latin-9", "iso-8859-15"),
         ] {
-            assert_eq!(encoding_by_name(name).unwrap(), wanted, "{name}");
+            assert_eq!(encoding_by_name(name).unwrap(), expected, "{name}");
         }
         let error = |name: &str| encoding_by_name(name).unwrap_err().to_string();
         for (name, known) in
             [("shift_jis", "SHIFT-JIS"), ("gb2312", "GBK"), ("iso-8859-2", "ISO-8859-2"), ("cp1251", "CP1251")]
         {
-            let wanted = format!(
+            let expected = format!(
                 "encoding: \"{name}\" is not read here; convert the file to UTF-8: iconv -f {known} -t UTF-8 FILE > NEW"
             );
-            assert_eq!(error(name), wanted);
+            assert_eq!(error(name), expected);
         }
         assert!(error("utf-17").contains("did you mean \"utf-"), "{}", error("utf-17"));
     }

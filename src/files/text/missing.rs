@@ -179,10 +179,10 @@ mod tests {
 
     #[test]
     fn spaces_of_web_pages_are_trimmed() {
-        for (text, wanted) in
+        for (text, expected) in
             [("1.5\u{a0}", "1.5"), ("\u{202f}red\u{2009} ", "red"), ("\u{200b}é", "é"), ("a\u{a0}b", "a\u{a0}b")]
         {
-            assert_eq!(trimmed(text.as_bytes()), wanted.as_bytes());
+            assert_eq!(trimmed(text.as_bytes()), expected.as_bytes());
         }
         assert_eq!(trimmed(b" \xff "), b"\xff");
     }

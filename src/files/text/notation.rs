@@ -336,10 +336,11 @@ mod tests {
             (plain(), "abc", None),
             (plain(), "", None),
         ];
-        for (notation, text, wanted) in cases {
+        for (notation, text, expected) in cases {
             let got = value(&notation, text);
-            let is_near = got.zip(wanted).is_some_and(|(got, wanted)| (got - wanted).abs() <= 1e-9 * wanted.abs());
-            assert!(is_near || got == wanted, "{text}: {got:?}, expected {wanted:?} in {notation:?}");
+            let is_near =
+                got.zip(expected).is_some_and(|(got, expected)| (got - expected).abs() <= 1e-9 * expected.abs());
+            assert!(is_near || got == expected, "{text}: {got:?}, expected {expected:?} in {notation:?}");
         }
     }
 }

@@ -27,8 +27,8 @@ fn texts_and_their_cells() {
         ("1, \"a\" ,2", &[&["1", "a", "2"]]),
         ("5\" pipe, b", &[&["5\" pipe", " b"]]),
     ];
-    for (text, wanted) in cases {
-        assert_eq!(&all(text, b',').unwrap(), wanted, "{text:?}");
+    for (text, expected) in cases {
+        assert_eq!(&all(text, b',').unwrap(), expected, "{text:?}");
     }
 }
 
@@ -47,8 +47,8 @@ fn a_cell_ends_at_the_first_delimiter_or_line_end() {
     for text in texts {
         for delimiter in [b',', b';', b'\t'] {
             let is_end = |b: &u8| [delimiter, b'\n', b'\r'].contains(b);
-            let wanted = text.as_bytes().iter().position(is_end).unwrap_or(text.len());
-            assert_eq!(end_of_cell(text.as_bytes(), delimiter), wanted, "{text:?}");
+            let expected = text.as_bytes().iter().position(is_end).unwrap_or(text.len());
+            assert_eq!(end_of_cell(text.as_bytes(), delimiter), expected, "{text:?}");
         }
     }
 }
@@ -93,7 +93,7 @@ fn messages() {
             "a.csv: line 2: text follows a closing quote; a quote inside a cell is doubled, or follows the character that escape names",
         ),
     ];
-    for (text, wanted) in cases {
-        assert_eq!(all(text, b',').unwrap_err().to_string(), wanted);
+    for (text, expected) in cases {
+        assert_eq!(all(text, b',').unwrap_err().to_string(), expected);
     }
 }

@@ -35,7 +35,7 @@ fn set(change: impl Fn(&mut Format)) -> Format {
 #[test]
 fn a_table_is_found_below_what_is_above_it() {
     let rows = "1,x,3\n4,y,6\n7,z,9\n";
-    let wanted = "a b c: 1 x 3, 4 y 6, 7 z 9";
+    let expected = "a b c: 1 x 3, 4 y 6, 7 z 9";
     let cases = [
         format!("a,b,c\n{rows}"),
         format!("Export of 2024\nStation: Nord\n\na,b,c\n{rows}"),
@@ -52,7 +52,7 @@ fn a_table_is_found_below_what_is_above_it() {
         format!("a,b,c,,\n{rows}"),
     ];
     for text in &cases {
-        assert_eq!(shown(text, &Format::default()), wanted, "{text:?}");
+        assert_eq!(shown(text, &Format::default()), expected, "{text:?}");
     }
     assert!(notes(&cases[0]).is_empty() && notes(&cases[10]).is_empty());
     for text in [&cases[1..10], &cases[11..]].concat() {
@@ -60,10 +60,10 @@ fn a_table_is_found_below_what_is_above_it() {
     }
     let said = "lines 1 to 3 are above the table and left out; skip and header_row declare another start: \"Export of 2024\", \"Station: Nord\"";
     assert_eq!(notes(&cases[1]), [said]);
-    assert_eq!(shown(&format!("sep=;\n{}", cases[0].replace(',', ";")), &Format::default()), wanted);
-    assert_eq!(shown(&format!("Title, of it\n{}", cases[0].replace(',', ";")), &Format::default()), wanted);
-    assert_eq!(shown(&cases[0].replace(',', "|"), &Format::default()), wanted);
-    assert_eq!(shown(&cases[0].replace(',', "   "), &Format::default()), wanted);
+    assert_eq!(shown(&format!("sep=;\n{}", cases[0].replace(',', ";")), &Format::default()), expected);
+    assert_eq!(shown(&format!("Title, of it\n{}", cases[0].replace(',', ";")), &Format::default()), expected);
+    assert_eq!(shown(&cases[0].replace(',', "|"), &Format::default()), expected);
+    assert_eq!(shown(&cases[0].replace(',', "   "), &Format::default()), expected);
 }
 
 #[test]
@@ -159,8 +159,8 @@ fn a_refusal_names_the_cause() {
             "row 2 (line 3): got 2 cells, expected 3; bad_rows skip leaves such rows out, and fill takes the cells that lack as missing",
         ),
     ];
-    for (text, wanted) in cases {
-        assert_eq!(shown(text, &plain), format!("a.csv: {wanted}"), "{text:?}");
+    for (text, expected) in cases {
+        assert_eq!(shown(text, &plain), format!("a.csv: {expected}"), "{text:?}");
     }
 }
 

@@ -60,7 +60,7 @@ struct Profile<'p> {
 
 impl Profile<'_> {
     /// Where the root of the rise of the cost, in standard deviations, is `wanted`; the first try is `away` from the best value.
-    fn end(&self, away: f64, wanted: f64) -> Result<f64> {
+    fn end(&self, away: f64, expected: f64) -> Result<f64> {
         let (mut inner, mut outer) = (0.0, away);
         let mut others: Vec<f64> = self.others();
         let parameter = &self.problem.parameters[self.at];
@@ -78,10 +78,10 @@ impl Profile<'_> {
                 outer = inner + 0.5 * (outer - inner);
                 continue;
             };
-            if (risen - wanted).abs() <= TOLERANCE * wanted {
+            if (risen - expected).abs() <= TOLERANCE * expected {
                 return Ok(self.best[self.place] + outer);
             }
-            if risen < wanted {
+            if risen < expected {
                 if is_bound {
                     return Ok(self.best[self.place] + bound);
                 }
@@ -90,7 +90,7 @@ impl Profile<'_> {
                 }
                 // By the slope, but not too far at once.
                 let slope = (risen - at_inner) / (outer - inner);
-                let next = outer + (wanted - risen) / slope;
+                let next = outer + (expected - risen) / slope;
                 let most = if is_around { 1.5 } else { 3.0 };
                 (inner, at_inner) = (outer, risen);
                 outer = if slope.is_finite() && (next / outer) > 1.0 {
@@ -101,7 +101,7 @@ impl Profile<'_> {
             } else {
                 is_around = true;
                 // Between the two by linear interpolation.
-                outer = inner + (outer - inner) * ((wanted - at_inner) / (risen - at_inner)).clamp(0.1, 0.95);
+                outer = inner + (outer - inner) * ((expected - at_inner) / (risen - at_inner)).clamp(0.1, 0.95);
             }
         }
         Ok(self.best[self.place] + outer)

@@ -68,13 +68,13 @@ impl<'a> Data<'a> {
     /// Columns of a source, which are read once now and whenever they are used.
     pub(crate) fn read(
         source: &'a dyn RowSource,
-        wanted: &Wanted<'_>,
+        expected: &Wanted<'_>,
         integrals: &[Integral],
         pool: &ThreadPool,
     ) -> Result<(Self, Groups)> {
-        let Scan { reading, groups, used, grids } = Reading::scan(source, wanted, integrals, pool)?;
+        let Scan { reading, groups, used, grids } = Reading::scan(source, expected, integrals, pool)?;
         Ok((
-            Self { rows: Rows::Read(reading), used, ranges: Vec::new(), grids, has_sigma: wanted.sigma.is_some() },
+            Self { rows: Rows::Read(reading), used, ranges: Vec::new(), grids, has_sigma: expected.sigma.is_some() },
             groups,
         ))
     }

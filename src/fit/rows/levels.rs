@@ -83,8 +83,8 @@ impl Groups {
 
     /// The levels of some columns in a group, such as `red, 2`.
     pub(crate) fn label(&self, group: usize, columns: &[String]) -> String {
-        let texts = columns.iter().filter_map(|wanted| {
-            let at = self.columns.iter().position(|(name, _)| name == wanted)?;
+        let texts = columns.iter().filter_map(|expected| {
+            let at = self.columns.iter().position(|(name, _)| name == expected)?;
             Some(self.columns[at].1[self.codes[group][at] as usize].as_str())
         });
         texts.collect::<Vec<&str>>().join(", ")

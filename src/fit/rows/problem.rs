@@ -47,14 +47,14 @@ impl<'a> Problem<'a> {
             let wrong = || Error::new(format!("fit: column \"{name}\": got {got} values, expected {rows} as for y"));
             if got == rows { Ok(()) } else { Err(wrong()) }
         };
-        let find = |wanted: &str| {
-            let found = columns.iter().find(|(known, _)| *known == wanted);
+        let find = |expected: &str| {
+            let found = columns.iter().find(|(known, _)| *known == expected);
             let (_, values) = found.ok_or_else(|| {
                 let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
-                Error::new(format!("fit: the column \"{wanted}\" is missing: got {}", listed(&names)))
+                Error::new(format!("fit: the column \"{expected}\" is missing: got {}", listed(&names)))
             })?;
-            check_length(wanted, values.len())?;
-            check_finite(&format!("column \"{wanted}\""), values)?;
+            check_length(expected, values.len())?;
+            check_finite(&format!("column \"{expected}\""), values)?;
             Ok::<&'a [f64], Error>(values)
         };
         let mut used: Vec<&[f64]> = formula.columns().iter().map(|name| find(name)).collect::<Result<_>>()?;
@@ -85,14 +85,14 @@ impl<'a> Problem<'a> {
         sigma: Option<(&str, bool)>,
         drops: bool,
     ) -> Result<Self> {
-        let wanted = Wanted {
+        let expected = Wanted {
             columns: formula.columns(),
             y,
             sigma: sigma.map(|(name, _)| name),
             levels: formula.level_columns(),
             drops,
         };
-        let (data, groups) = Data::read(source, &wanted, formula.integrals(), &ThreadPool::new(threads())?)?;
+        let (data, groups) = Data::read(source, &expected, formula.integrals(), &ThreadPool::new(threads())?)?;
         let problem = Self::over(formula, data, groups);
         Ok(Self { is_absolute: sigma.is_some_and(|(_, is_absolute)| is_absolute), ..problem })
     }

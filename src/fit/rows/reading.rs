@@ -80,11 +80,11 @@ impl<'a> Reading<'a> {
     /// Reads all rows once: counts them, looks for wrong numbers, and collects levels and grids.
     pub(crate) fn scan(
         source: &'a dyn RowSource,
-        wanted: &Wanted<'_>,
+        expected: &Wanted<'_>,
         integrals: &[Integral],
         pool: &ThreadPool,
     ) -> Result<Scan<'a>> {
-        let names = wanted.columns.iter().map(String::as_str).chain([wanted.y]).chain(wanted.sigma);
+        let names = expected.columns.iter().map(String::as_str).chain([expected.y]).chain(expected.sigma);
         let place = |name: &str| {
             let found = source.columns().iter().position(|known| known == name);
             found.ok_or_else(|| {
@@ -92,8 +92,8 @@ impl<'a> Reading<'a> {
                 Error::new(format!("fit: the column \"{name}\" is missing: got {}", crate::error::listed(&known)))
             })
         };
-        let columns: Vec<usize> = names.chain(wanted.levels.iter().copied()).map(place).collect::<Result<_>>()?;
-        let (has_sigma, drops) = (wanted.sigma.is_some(), wanted.drops);
+        let columns: Vec<usize> = names.chain(expected.levels.iter().copied()).map(place).collect::<Result<_>>()?;
+        let (has_sigma, drops) = (expected.sigma.is_some(), expected.drops);
         let ends: Vec<Vec<usize>> = integrals.iter().map(|integral| integral.ends.clone()).collect();
         let mut reading = Self {
             source,
@@ -101,7 +101,7 @@ impl<'a> Reading<'a> {
             has_sigma,
             drops,
             ends,
-            levels: vec![Vec::new(); wanted.levels.len()],
+            levels: vec![Vec::new(); expected.levels.len()],
             groups: Vec::new(),
         };
         let mut seen = Seen {
@@ -140,7 +140,7 @@ impl<'a> Reading<'a> {
             groups.iter().map(|group| group.iter().zip(&levels).map(code).collect()).collect();
         codes.sort_unstable();
         let texts = |values: &Vec<f64>| values.iter().map(|&value| number(value).to_string()).collect();
-        let columns = wanted.levels.iter().map(|name| (*name).to_owned()).zip(levels.iter().map(texts)).collect();
+        let columns = expected.levels.iter().map(|name| (*name).to_owned()).zip(levels.iter().map(texts)).collect();
         (reading.levels, reading.groups) = (levels, codes.clone());
         Ok(Scan { reading, groups: Groups { columns, codes }, used, grids })
     }

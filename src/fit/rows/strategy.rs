@@ -73,7 +73,7 @@ pub struct Plan {
 impl Plan {
     /// The first strategy that fits into three quarters of the limit, or the wanted one. Chunked is chosen if at least a tenth of the rows is in
     /// memory. Errors if not even streaming fits.
-    pub fn of(facts: &Facts, wanted: Option<Strategy>) -> Result<Self> {
+    pub fn of(facts: &Facts, expected: Option<Strategy>) -> Result<Self> {
         let budget = facts.limit / 4 * 3;
         let row = 8 * facts.columns;
         // Each thread has the rows of a piece, twice while they are replaced.
@@ -96,7 +96,7 @@ impl Plan {
         } else {
             Strategy::Streaming
         };
-        let strategy = wanted.unwrap_or(fitting);
+        let strategy = expected.unwrap_or(fitting);
         let chunked = streaming + row * held;
         let held = if strategy == Strategy::Chunked { held } else { 0 };
         Ok(Self { bytes: [standard, large, chunked, streaming], strategy, held, budget })

@@ -93,7 +93,7 @@ async fn searched(
     let mut replay = Replay::default();
     let found = loop {
         let found = search.run(&replay, &start);
-        let Some(x) = replay.wanted.take() else { break found };
+        let Some(x) = replay.expected.take() else { break found };
         let normal = on_device.normal(&x).await?;
         replay.known.push((x, normal));
         replay.asked.set(0);
@@ -133,7 +133,7 @@ type Known = (Vec<f64>, std::result::Result<Normal, Bad>);
 struct Replay {
     known: Vec<Known>,
     asked: Cell<usize>,
-    wanted: RefCell<Option<Vec<f64>>>,
+    expected: RefCell<Option<Vec<f64>>>,
 }
 
 impl Objective for Replay {
@@ -142,7 +142,7 @@ impl Objective for Replay {
             Some((known, normal)) if known == x => normal.clone(),
             Some(_) => Err(Error::new("fit: a search took another way when it was repeated").into()),
             None => {
-                self.wanted.replace(Some(x.to_vec()));
+                self.expected.replace(Some(x.to_vec()));
                 Err(Error::new("fit: the sums are not known yet").into())
             }
         }

@@ -131,8 +131,8 @@ mod tests {
         let p = [0.9, 0.1, 0.6, 0.4, 0.35, 0.65, 0.6, 0.4, 0.2, 0.8];
         let own = [0.0, 0.0, 0.0, 1.0, 1.0];
         let got = classes(&p, &own, 2);
-        let near = |name: &str, got: f64, wanted: f64| {
-            assert!((got - wanted).abs() < 1e-12, "{name}: got {got}, wanted {wanted}");
+        let near = |name: &str, got: f64, expected: f64| {
+            assert!((got - expected).abs() < 1e-12, "{name}: got {got}, expected {expected}");
         };
         near("accuracy", got.accuracy.unwrap(), 0.6);
         near("balanced accuracy", got.balanced_accuracy.unwrap(), 0.5 * (2.0 / 3.0 + 0.5));

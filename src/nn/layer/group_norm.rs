@@ -92,8 +92,11 @@ mod tests {
         let y = block_on(forward(&spec, &leaves, &x, &Pass::Predict).value().to_f32())?;
         // (1, 3): mean 2, variance 1: ±1 / √1.25. (-2, 4): mean 1, variance 9: ±3 / √9.25.
         let [one, three] = [1.0 / 1.25_f32.sqrt(), 3.0 / 9.25_f32.sqrt()];
-        let wanted = [-one, 2.0 * one, 10.0, 0.0, 0.0, 0.0, 10.0 - three, three];
-        assert!(y.iter().zip(wanted).all(|(y, wanted)| (y - wanted).abs() < 1e-6), "{y:?}, wanted {wanted:?}");
+        let expected = [-one, 2.0 * one, 10.0, 0.0, 0.0, 0.0, 10.0 - three, three];
+        assert!(
+            y.iter().zip(expected).all(|(y, expected)| (y - expected).abs() < 1e-6),
+            "{y:?}, expected {expected:?}"
+        );
         Ok(())
     }
 

@@ -42,8 +42,8 @@ mod tests {
     fn it_falls_as_the_root_of_the_epochs() {
         let factor = |update| InverseRoot::standard(30).factor(&Moment { update, updates: 4, epochs: 30, drops: 0 });
         // A period of 2 epochs: 1 at the start, 1/√2 after 2 epochs, 1/2 after 6, 1/4 after all 30.
-        for (update, wanted) in [(0, 1.0), (8, 0.5_f64.sqrt()), (24, 0.5), (120, 0.25)] {
-            assert!((factor(update) - wanted).abs() < 1e-12, "{update}: {}", factor(update));
+        for (update, expected) in [(0, 1.0), (8, 0.5_f64.sqrt()), (24, 0.5), (120, 0.25)] {
+            assert!((factor(update) - expected).abs() < 1e-12, "{update}: {}", factor(update));
         }
         let error = InverseRoot { period: -1.0 }.check().unwrap_err().to_string();
         assert_eq!(error, "schedule: period: got -1, expected a finite number above 0");

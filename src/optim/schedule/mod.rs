@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn factors_follow_their_formulas() {
-        let near = |got: f64, wanted: f64| assert!((got - wanted).abs() < 1e-12, "got {got}, wanted {wanted}");
+        let near = |got: f64, expected: f64| assert!((got - expected).abs() < 1e-12, "got {got}, expected {expected}");
         let cosine = Schedule::COSINE.shape;
         near(factor(cosine, 0), 1.0);
         near(factor(cosine, 50), 0.5);
@@ -131,9 +131,9 @@ mod tests {
         let cycle = ScheduleShape::OneCycle(OneCycle { rise: 0.3, first: 0.04, last: 4e-6 });
         let restarts = ScheduleShape::Restarts(Restarts { period: 2, growth: 2.0, floor: 0.0 });
         for (shape, known) in [(cycle, CYCLE), (restarts, RESTARTS)] {
-            for (update, wanted) in known {
+            for (update, expected) in known {
                 let got = factor(shape, update);
-                assert!((got - wanted).abs() < 1e-9, "{shape:?} at {update}: got {got}, wanted {wanted}");
+                assert!((got - expected).abs() < 1e-9, "{shape:?} at {update}: got {got}, expected {expected}");
             }
         }
     }

@@ -173,8 +173,8 @@ mod tests {
             (&[-1.7e308, 1.7e308], "−1·10³⁰⁸ 0 1·10³⁰⁸"),
             (&[1.0, 1.0 + f64::EPSILON], ""),
         ];
-        for (values, wanted) in cases {
-            assert_eq!(labels(&Axis::linear("v"), values), wanted, "{values:?}");
+        for (values, expected) in cases {
+            assert_eq!(labels(&Axis::linear("v"), values), expected, "{values:?}");
         }
     }
 
@@ -188,8 +188,8 @@ mod tests {
             (&[7.0], "5 10 15 20"),
             (&[5e-324, 1e308], "10⁻²²⁴ 10⁻¹¹² 1 10¹¹² 10²²⁴"),
         ];
-        for (values, wanted) in cases {
-            assert_eq!(labels(&Axis::log("v"), values), wanted, "{values:?}");
+        for (values, expected) in cases {
+            assert_eq!(labels(&Axis::log("v"), values), expected, "{values:?}");
         }
     }
 

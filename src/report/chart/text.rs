@@ -75,7 +75,7 @@ fn draw(chart: &Chart) -> String {
 fn pens(chart: &Chart) -> Vec<Pen> {
     let is_named = !chart.y.names.is_empty();
     let is_line = |series: &&Series| matches!(series.style, Style::Line | Style::Dashed | Style::DashDot);
-    let place = |wanted: &dyn Fn(&&Series) -> bool| chart.series.iter().position(|series| wanted(&series));
+    let place = |expected: &dyn Fn(&&Series) -> bool| chart.series.iter().position(|series| expected(&series));
     let first = place(&is_line).or_else(|| place(&|series| series.style != Style::Reference));
     let mut letters = LETTERS.iter().cycle().copied();
     let pen = |(at, series): (usize, &Series)| match series.style {
@@ -212,8 +212,8 @@ fn braille(x: usize, y: usize) -> u8 {
 }
 
 fn legend(chart: &Chart, pens: &[Pen]) -> Option<String> {
-    let pen = |wanted: &Series| {
-        let at = chart.series.iter().position(|series| std::ptr::eq(series, wanted))?;
+    let pen = |expected: &Series| {
+        let at = chart.series.iter().position(|series| std::ptr::eq(series, expected))?;
         Some(match pens[at] {
             Pen::Braille => BRAILLE_SAMPLE,
             Pen::Letter(letter) | Pen::Behind(letter) => letter,

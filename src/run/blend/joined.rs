@@ -113,8 +113,8 @@ mod tests {
     use crate::nn::initialise;
     use pollster::block_on;
 
-    fn assert_near(got: f64, wanted: f64, within: f64) {
-        assert!((got - wanted).abs() <= within, "got {got}, wanted {wanted}");
+    fn assert_near(got: f64, expected: f64, within: f64) {
+        assert!((got - expected).abs() <= within, "got {got}, expected {expected}");
     }
 
     #[test]
@@ -135,8 +135,8 @@ mod tests {
         // (1, -2) · (0.5, 2) + 0.5 = -3 and (0.25, 3) · (0.5, 2) - 1 = 5.125 for the first row.
         let lines = [-3.0, 5.125, -2029.5, 2991.5, 0.5, -1.0];
         for ((got, network), line) in got.iter().zip(&network).zip(lines) {
-            let wanted = 1.5 * (0.75 * f64::from(*network) + 0.25 * line);
-            assert_near(f64::from(*got), wanted, 1e-6 * wanted.abs().max(1.0));
+            let expected = 1.5 * (0.75 * f64::from(*network) + 0.25 * line);
+            assert_near(f64::from(*got), expected, 1e-6 * expected.abs().max(1.0));
         }
         let others = [
             Spec::mlp(3, &[], 2, Activation::silu()),

@@ -81,8 +81,8 @@ mod tests {
     use super::*;
     use pollster::block_on;
 
-    fn assert_near(got: f64, wanted: f64, within: f64) {
-        assert!((got - wanted).abs() <= within, "got {got}, wanted {wanted}");
+    fn assert_near(got: f64, expected: f64, within: f64) {
+        assert!((got - expected).abs() <= within, "got {got}, expected {expected}");
     }
 
     #[test]

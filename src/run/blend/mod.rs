@@ -125,21 +125,21 @@ mod tests {
     use crate::train::Flow;
     use pollster::block_on;
 
-    fn assert_near(got: f64, wanted: f64, within: f64) {
-        assert!((got - wanted).abs() <= within, "got {got}, wanted {wanted}");
+    fn assert_near(got: f64, expected: f64, within: f64) {
+        assert!((got - expected).abs() <= within, "got {got}, expected {expected}");
     }
 
     #[test]
     fn a_share_follows_the_rows_from_a_half() {
         // The network says 0, the linear model 1, the target is 1, the network's mean squared error 1. Of n rows the slope is
         // n (w - 1) + 20 (w - 1/2), so that w = (n + 10) / (n + 20).
-        for (rows, wanted) in [(1, 11.0 / 21.0), (20, 0.75), (980, 0.99)] {
+        for (rows, expected) in [(1, 11.0 / 21.0), (20, 0.75), (980, 0.99)] {
             let blend = Goal::Number.blend(&vec![0.0; rows], &vec![1.0; rows], &vec![1.0; rows]);
-            assert_near(blend.linear, wanted, 1e-8);
+            assert_near(blend.linear, expected, 1e-8);
             assert_eq!(blend.sharpness, 1.0);
             // In other units it is the same.
             let blend = Goal::Number.blend(&vec![0.0; rows], &vec![50.0; rows], &vec![50.0; rows]);
-            assert_near(blend.linear, wanted, 1e-8);
+            assert_near(blend.linear, expected, 1e-8);
         }
         let perfect = Goal::Number.blend(&[1.0, 2.0], &[0.0, 0.0], &[1.0, 2.0]);
         assert_near(perfect.linear, 0.0, 1e-8);

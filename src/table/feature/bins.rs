@@ -89,9 +89,9 @@ mod tests {
             bins.inputs(x).zip(scales).map(|(input, (mean, scale))| f64::from(input) * scale + mean).collect()
         };
         let cases = [(5.0, [1.0, 1.0, 0.5, 0.0]), (-9.0, [0.0; 4]), (1e300, [1.0; 4])];
-        for (x, wanted) in cases {
+        for (x, expected) in cases {
             let got = filled(x);
-            assert!(got.iter().zip(wanted).all(|(got, wanted)| (got - wanted).abs() < 1e-6), "{x}: {got:?}");
+            assert!(got.iter().zip(expected).all(|(got, expected)| (got - expected).abs() < 1e-6), "{x}: {got:?}");
         }
         let inputs: Vec<Vec<f32>> = values.iter().map(|x| bins.inputs(*x).collect()).collect();
         for bin in 0..4 {

@@ -249,7 +249,8 @@ mod tests {
         assert_eq!(date.cycles, [Cycle::Month, Cycle::Year]);
         assert_eq!((date.weekdays.as_slice(), date.months.as_slice()), (&[0, 2, 6][..], &[1, 4, 7][..]));
         // Of July the first, a Monday: 0 of the month, half of the year, weekday 0, month 7.
-        let near = |x: &[f32], wanted: &[f32]| x.iter().zip(wanted).all(|(x, wanted)| (x - wanted).abs() < 1e-6);
+        let near =
+            |x: &[f32], expected: &[f32]| x.iter().zip(expected).all(|(x, expected)| (x - expected).abs() < 1e-6);
         assert!(near(&x[1..], &[0.0, 1.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]), "{x:?}");
         assert_eq!((date.range(), date.is_sound()), (["2020-01-01", "2024-07-01"].map(String::from), true));
         let (date, x) = fitted(&["06:00", "18:30"]);
@@ -272,9 +273,9 @@ mod tests {
         for (month, text) in texts[1..].iter().enumerate() {
             let mut x = vec![0.0; date.inputs()];
             date.write_moment(Moment::parse(text, DateOrder::YearFirst), &mut x);
-            let mut wanted = [0.0; 12];
-            wanted[month] = 1.0;
-            assert_eq!(x[x.len() - 12..], wanted, "{text}");
+            let mut expected = [0.0; 12];
+            expected[month] = 1.0;
+            assert_eq!(x[x.len() - 12..], expected, "{text}");
         }
     }
 }

@@ -231,8 +231,8 @@ mod tests {
         let means = LevelMeans { priors: vec![0.0], scales: vec![1.0], weight: 0.0, sums: vec![45.0] };
         let mut x = [0.0; 10];
         means.write_training(&codes, 1, &targets, |row| row as u64, x.chunks_mut(1));
-        let wanted = |row: usize| (45 - row - (row + 5) % 10) as f32 / 8.0;
-        (0..10).for_each(|row| assert_eq!(x[row], wanted(row), "row {row}"));
+        let expected = |row: usize| (45 - row - (row + 5) % 10) as f32 / 8.0;
+        (0..10).for_each(|row| assert_eq!(x[row], expected(row), "row {row}"));
     }
 
     #[test]

@@ -141,12 +141,12 @@ impl FeatureKind for NumberFeature {
 
 impl<'a> ColumnRows<'a> {
     /// The numbers of the column, or its texts if most of them are no numbers or if they are not written as those of the training rows.
-    fn numbers(&self, wanted: &Notation) -> Numbers<'a> {
+    fn numbers(&self, expected: &Notation) -> Numbers<'a> {
         let own = self.column.notation();
         match (&self.column.cells, self.column.texts()) {
-            (Cells::Numeric(_), Some(texts)) if own != *wanted => Numbers::Texts(texts),
+            (Cells::Numeric(_), Some(texts)) if own != *expected => Numbers::Texts(texts),
             (Cells::Numeric(values), None)
-                if own.unit != wanted.unit && !own.unit.is_empty() && !wanted.unit.is_empty() =>
+                if own.unit != expected.unit && !own.unit.is_empty() && !expected.unit.is_empty() =>
             {
                 Numbers::OtherUnit(values, own.unit)
             }

@@ -93,7 +93,10 @@ impl Curriculum {
             };
         };
         if let Some(share) = self.held_coverage.filter(|share| !(0.0..=1.0).contains(share)) {
-            return Err(Error::usage(format!("train: a coverage of {} cannot be held; wanted 0 to 1", number(share))));
+            return Err(Error::usage(format!(
+                "train: a coverage of {} cannot be held; expected 0 to 1",
+                number(share)
+            )));
         }
         let turns = self.ramps.iter().flat_map(|ramp| ramp.weight.epochs);
         for epoch in turns.chain([0]) {

@@ -79,14 +79,14 @@ mod tests {
             for (optimizer, got) in optimizers().map(|optimizer| (optimizer.clone(), table(optimizer, accumulate))) {
                 for (step, (lr, first, second)) in updates.into_iter().enumerate() {
                     let (moments, decay) = ([lr / first, 1.0 / f64::sqrt(second)], 1.0 - 0.5 * lr);
-                    let wanted = match optimizer.name() {
+                    let expected = match optimizer.name() {
                         "sgd" => [lr, 0.5, 0.0, 0.0],
                         "adam" => [lr, moments[0], moments[1], 0.5],
                         _ => [lr, moments[0], moments[1], decay],
                     };
                     let is_near =
-                        got[step].iter().zip(wanted).all(|(got, wanted)| (f64::from(*got) - wanted).abs() < 1e-7);
-                    assert!(is_near, "{optimizer:?}, step {step}: got {:?}, wanted {wanted:?}", got[step]);
+                        got[step].iter().zip(expected).all(|(got, expected)| (f64::from(*got) - expected).abs() < 1e-7);
+                    assert!(is_near, "{optimizer:?}, step {step}: got {:?}, expected {expected:?}", got[step]);
                 }
             }
         }

@@ -37,8 +37,8 @@ fn sources(cases: &[(String, Case)]) -> Vec<String> {
 /// Runs the cases whose names contain a text.
 fn check(pattern: &str, outside: Outside) {
     let kernels = Kernels::new(outside);
-    let wanted = sources(&gpu_cases(pattern)).into_iter().map(|source| vec![Source::plain(source)]);
-    kernels.load(&wanted.collect::<Vec<_>>());
+    let expected = sources(&gpu_cases(pattern)).into_iter().map(|source| vec![Source::plain(source)]);
+    kernels.load(&expected.collect::<Vec<_>>());
     let device = Device::over(Box::new(Shim::new(kernels, Printing::Plain)));
     let (failures, count) = block_on(kernels::check::check_all(&cases::all(), &device, pattern, 1));
     assert!(count > 0 && failures.is_empty(), "of {count} cases:\n{}", failures.join("\n"));
@@ -150,8 +150,8 @@ fn divisions_and_shifts_of_integers_are_guarded_unless_the_right_side_is_a_safe_
         ("x: i32, y: u32", "x << y", "wgsl::shift_left(x, y)"),
         ("x: i32, y: u32", "x >> y", "wgsl::shift_right(x, y)"),
     ];
-    for (arguments, value, wanted) in cases {
-        assert_eq!(returned(arguments, value, Form::PLAIN), wanted, "{arguments}: {value}");
+    for (arguments, value, expected) in cases {
+        assert_eq!(returned(arguments, value, Form::PLAIN), expected, "{arguments}: {value}");
     }
 }
 

@@ -146,18 +146,18 @@ impl Kernels {
     }
 
     /// Prints, compiles and loads those that are not loaded yet, two files at a time.
-    pub(crate) fn load(&self, wanted: &[Wanted]) {
-        let is_new = |wanted: &&Wanted| !self.loaded.borrow().contains_key(*wanted);
-        let mut fresh: Vec<&Wanted> = wanted.iter().filter(is_new).collect();
+    pub(crate) fn load(&self, expected: &[Wanted]) {
+        let is_new = |expected: &&Wanted| !self.loaded.borrow().contains_key(*expected);
+        let mut fresh: Vec<&Wanted> = expected.iter().filter(is_new).collect();
         fresh.sort_unstable();
         fresh.dedup();
         let size = KERNELS_PER_FILE.min(fresh.len().div_ceil(2)).max(1);
         let mut running: Vec<Compiling<'_>> = Vec::new();
-        for wanted in fresh.chunks(size) {
+        for expected in fresh.chunks(size) {
             if running.len() == 2 {
                 self.finish(running.remove(0));
             }
-            running.push(self.compile(wanted));
+            running.push(self.compile(expected));
         }
         for compiling in running {
             self.finish(compiling);
@@ -170,8 +170,8 @@ impl Kernels {
         let stem = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
         let mut text = format!("{SHIM}\n{}\n", self.outside.prelude());
         let mut printed = Vec::new();
-        for (at, &wanted) in all.iter().enumerate() {
-            let kernel = match &wanted[..] {
+        for (at, &expected) in all.iter().enumerate() {
+            let kernel = match &expected[..] {
                 [one] => print(&one.text, one.form(self.outside.guards())),
                 several => {
                     let member = |one: &Source| Member {
@@ -183,8 +183,8 @@ impl Kernels {
                     whole(&members).map(|printed| printed.expect("blocks of whole warps"))
                 }
             };
-            let kernel = kernel.unwrap_or_else(|error| panic!("{error}\n{}", wanted[0].text));
-            if wanted.len() > 1 {
+            let kernel = kernel.unwrap_or_else(|error| panic!("{error}\n{}", expected[0].text));
+            if expected.len() > 1 {
                 self.wholes.borrow_mut().push(kernel.text.clone());
             }
             // One file holds many kernels, each in a namespace.
@@ -195,7 +195,7 @@ impl Kernels {
                  host::bound = {{pointers, bytes, uniforms}};\nhost::run_grid({}, grid, k{at}::run);\n}}\n",
                 kernel.threads
             );
-            printed.push((wanted, kernel));
+            printed.push((expected, kernel));
         }
         let source = stem.with_extension("cpp");
         std::fs::write(&source, text).expect("the temporary folder can be written");
@@ -210,11 +210,11 @@ impl Kernels {
         assert!(status.success(), "{} does not compile", compiling.source.display());
         // SAFETY: the library was made above, and its initialisers do nothing.
         let library = unsafe { Library::new(&compiling.library) }.expect("the compiled kernels can be loaded");
-        for (at, (wanted, kernel)) in compiling.printed.into_iter().enumerate() {
+        for (at, (expected, kernel)) in compiling.printed.into_iter().enumerate() {
             // SAFETY: the function has this signature (`compile`), and the library is never unloaded before the last call.
             let entry = unsafe { library.get::<Entry>(format!("host_{at}").as_bytes()) }.expect("its entry");
             let loaded = Loaded { arguments: kernel.arguments, entry: *entry };
-            self.loaded.borrow_mut().insert(wanted.clone(), loaded);
+            self.loaded.borrow_mut().insert(expected.clone(), loaded);
         }
         self.libraries.borrow_mut().push(library);
         for made in [&compiling.library, &compiling.source] {

@@ -145,10 +145,13 @@ fn a_parameter_may_be_fixed_in_one_group_of_many() {
             for (fit, (values, covariance)) in fits.fits.iter().zip(expected) {
                 let fit = fit.as_ref().unwrap();
                 let is_close =
-                    |got: &f64, wanted: &f64| (got - wanted).abs() < 1e-12 || (got.is_nan() && wanted.is_nan());
-                assert!(fit.values.iter().zip(values).all(|(got, wanted)| is_close(got, wanted)), "{fit:?}");
+                    |got: &f64, expected: &f64| (got - expected).abs() < 1e-12 || (got.is_nan() && expected.is_nan());
+                assert!(fit.values.iter().zip(values).all(|(got, expected)| is_close(got, expected)), "{fit:?}");
                 assert_eq!(fit.covariance.len(), covariance.len(), "{fit:?}");
-                assert!(fit.covariance.iter().zip(covariance).all(|(got, wanted)| is_close(got, wanted)), "{fit:?}");
+                assert!(
+                    fit.covariance.iter().zip(covariance).all(|(got, expected)| is_close(got, expected)),
+                    "{fit:?}"
+                );
                 for place in 0..free.len() {
                     assert!(is_close(&fit.stderr(place), &covariance[place * (free.len() + 1)].sqrt()), "{fit:?}");
                 }
@@ -236,8 +239,8 @@ fn many_levels_with_a_shared_slope_have_the_closed_form() {
     assert!(variance > 0.01, "the errors must not be a line in x: {variance}");
     for method in [Method::TrustRegion, Method::LevenbergMarquardt] {
         let fit = solve(&problem, &SolveOptions { method, ..SolveOptions::default() }).unwrap();
-        let close = |got: f64, wanted: f64, what: &str| {
-            assert!((got - wanted).abs() <= 1e-9 * wanted.abs(), "{what}: {got} {wanted}");
+        let close = |got: f64, expected: f64, what: &str| {
+            assert!((got - expected).abs() <= 1e-9 * expected.abs(), "{what}: {got} {expected}");
         };
         let place = |name: &str| fit.free.iter().position(|known| known == name).unwrap();
         close(fit.value("b").unwrap(), slope, "b");

@@ -59,9 +59,9 @@ fn blocks_are_computed_again_by_their_names() -> Result<()> {
             trainer.advance(7)?;
             block_on(trainer.parameters())
         };
-        let wanted = after(blocks(), &[])?;
+        let expected = after(blocks(), &[])?;
         for names in [&["features"][..], &["body", "features"], &["block"]] {
-            assert_eq!(after(blocks(), names)?, wanted, "{names:?} on {}", device.info().device);
+            assert_eq!(after(blocks(), names)?, expected, "{names:?} on {}", device.info().device);
         }
         // From the file of the function, with the same names and the same plan.
         let loaded = Trainer::with_parameters(

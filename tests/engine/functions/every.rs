@@ -92,12 +92,12 @@ fn every_op_is_stored_and_read_back() -> Result<()> {
             trainer.advance(steps)?;
             block_on(trainer.predict(&x))
         };
-        let wanted = run(network.clone(), 0)?;
+        let expected = run(network.clone(), 0)?;
         for steps in [0, 3] {
-            let [got, wanted] = [run(read.clone().into(), steps)?, run(network.clone(), steps)?];
-            assert_eq!(got, wanted, "{}, {steps} steps", device.info().device);
+            let [got, expected] = [run(read.clone().into(), steps)?, run(network.clone(), steps)?];
+            assert_eq!(got, expected, "{}, {steps} steps", device.info().device);
         }
-        assert!(wanted.iter().all(|value| value.is_finite()));
+        assert!(expected.iter().all(|value| value.is_finite()));
     }
     Ok(())
 }

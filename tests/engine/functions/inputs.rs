@@ -63,13 +63,13 @@ fn several_inputs_come_by_name_in_their_shape_and_kind() -> Result<()> {
     }
     // Rows 4 and 1 of the table are 12 13 14 and 3 4 5; the trace is (51 + 204) / 255 = 1.
     let rows = [4.0, 1.0, 51.0, 7.0, 9.0, 204.0, 0.5, 0.0, 0.0, 255.0, 0.0, 0.0, 255.0, 2.0];
-    let wanted = [15.0 + 170.0 + 1900.0 + 1000.0 - 0.5, 0.0 + 20.0 + 400.0 + 2000.0 - 2.0];
+    let expected = [15.0 + 170.0 + 1900.0 + 1000.0 - 0.5, 0.0 + 20.0 + 400.0 + 2000.0 - 2.0];
     for device in devices(&[1, 2]) {
         for network in [reader(), block_on(reader().traced(&device))?.into()] {
             let trainer = Trainer::with_parameters(&device, network, config(), data(50), &flat)?;
             let got = block_on(trainer.predict(&rows))?;
-            for (got, wanted) in got.iter().zip(wanted) {
-                assert!((got - wanted).abs() < 1e-3, "{got} {wanted}");
+            for (got, expected) in got.iter().zip(expected) {
+                assert!((got - expected).abs() < 1e-3, "{got} {expected}");
             }
         }
     }
@@ -148,7 +148,7 @@ fn inputs_that_make_no_sense_are_errors() -> Result<()> {
         });
         Trainer::new(&device, network, config(), data(50)).err().expect("an error").to_string()
     };
-    for (inputs, wanted) in [
+    for (inputs, expected) in [
         (vec![], "network: a model needs inputs: got 0, expected at least 1 per row"),
         (vec![Input::numbers("", [1])], "network: input \"\": expected a name that no other input has"),
         (
@@ -167,7 +167,7 @@ fn inputs_that_make_no_sense_are_errors() -> Result<()> {
         (vec![Input::indices("a", [1], 1 << 25)], "network: input \"a\": got 33554432 indices, expected 1 to 16777216"),
         (vec![Input::numbers("a", [3])], "train: the model takes 3 inputs, the rows have 7"),
     ] {
-        assert_eq!(with(inputs), wanted);
+        assert_eq!(with(inputs), expected);
     }
     let unknown =
         Network::function_of(inputs(), [("w", Initial::zeros([1, 1]))], |_, inputs| inputs.get("word").cloned());
@@ -180,17 +180,17 @@ fn inputs_that_make_no_sense_are_errors() -> Result<()> {
         data.train.x[at] = value;
         data
     };
-    for (at, value, wanted) in [
+    for (at, value, expected) in [
         (7, 5.0, "input \"words\": got 5 in row 2, expected a whole number from 0 to 4"),
         (1, -1.0, "input \"words\": got -1 in row 1, expected a whole number from 0 to 4"),
         (14, 0.5, "input \"words\": got 0.5 in row 3, expected a whole number from 0 to 4"),
         (5, 256.0, "input \"picture\": got 256 in row 1, expected a whole number from 0 to 255"),
     ] {
-        let said = Trainer::new(&device, reader(), config(), rows(at, value)).err().expect(wanted).to_string();
-        assert_eq!(said, format!("train: training rows: {wanted}"));
+        let said = Trainer::new(&device, reader(), config(), rows(at, value)).err().expect(expected).to_string();
+        assert_eq!(said, format!("train: training rows: {expected}"));
         let trainer = Trainer::new(&device, reader(), config(), data(50))?;
-        let said = block_on(trainer.predict(&rows(at, value).train.x)).expect_err(wanted).to_string();
-        assert_eq!(said, format!("predict: {wanted}"));
+        let said = block_on(trainer.predict(&rows(at, value).train.x)).expect_err(expected).to_string();
+        assert_eq!(said, format!("predict: {expected}"));
     }
     // An index behind other numbers; a row at a time; one that is named like a node of ONNX; between layers.
     let behind = Network::function_of(
@@ -200,9 +200,9 @@ fn inputs_that_make_no_sense_are_errors() -> Result<()> {
     );
     let spec = block_on(behind.traced(&device))?;
     let model = Model::new(spec, Loss::mse(), behind.initialise(1)?, None);
-    let wanted = "predict: input \"b\": got 3 in row 2, expected a whole number from 0 to 2";
+    let expected = "predict: input \"b\": got 3 in row 2, expected a whole number from 0 to 2";
     let rows_of = [0.5, -9.0, 2.0, 0.5, 9.5, 3.0];
-    assert_eq!(block_on(model.outputs(&device, &rows_of)).expect_err(wanted).to_string(), wanted);
+    assert_eq!(block_on(model.outputs(&device, &rows_of)).expect_err(expected).to_string(), expected);
     let mut ready = model.clone().ready(&device)?;
     let said = ready.row(&[0.0, 0.0, 7.0], &mut [0.0]).expect_err("an index").to_string();
     assert_eq!(said, "predict: input \"b\": got 7 in row 1, expected a whole number from 0 to 2");
@@ -228,7 +228,7 @@ fn inputs_that_make_no_sense_are_errors() -> Result<()> {
     let text = spec.to_json().to_string();
     let graph = traced(&reader())?;
     assert_eq!(Graph::from_json(&Json::parse(&graph.to_json().to_string())?)?, graph);
-    for (from, to, wanted) in [
+    for (from, to, expected) in [
         ("\"below\":5", "\"below\":0", "model: layers.0: input \"words\": got 0 indices, expected 1 to 16777216"),
         (
             "\"name\":\"picture\"",
@@ -239,7 +239,7 @@ fn inputs_that_make_no_sense_are_errors() -> Result<()> {
     ] {
         assert!(text.contains(from), "{from} is not in {text}");
         let spec = Json::parse(&text.replacen(from, to, 1)).and_then(|json| Spec::from_json(&json));
-        assert_eq!(spec.and_then(|spec| spec.outputs()).expect_err(wanted).to_string(), wanted);
+        assert_eq!(spec.and_then(|spec| spec.outputs()).expect_err(expected).to_string(), expected);
     }
     Ok(())
 }

@@ -95,18 +95,18 @@ fn an_own_gradient_uses_values_from_outside() -> Result<()> {
         let mut trainer = Trainer::with_parameters(&device, network, settings.clone(), data(), &start)?;
         trainer.advance(1)?;
         let (x, y) = (data().train.x, data().train.y);
-        let mut wanted = [0.5, 0.5, 0.5, 2.0_f64];
+        let mut expected = [0.5, 0.5, 0.5, 2.0_f64];
         for (x, y) in x.chunks_exact(3).zip(&y) {
             let residual = x.iter().map(|x| 0.5 * f64::from(*x)).sum::<f64>() + 6.0 - f64::from(*y);
-            for (a, x) in wanted.iter_mut().zip(x) {
+            for (a, x) in expected.iter_mut().zip(x) {
                 *a -= 0.1 * 2.0 * residual / 200.0 * 2.0 * f64::from(*x);
             }
-            wanted[3] -= 0.1 * 2.0 * residual / 200.0;
+            expected[3] -= 0.1 * 2.0 * residual / 200.0;
         }
         let flat = block_on(trainer.parameters())?;
         let got = layout.parameters.iter().flat_map(|one| layout.slice(one, &flat));
-        for (got, wanted) in got.zip(wanted) {
-            assert!((f64::from(*got) - wanted).abs() < 1e-5, "{got} {wanted}");
+        for (got, expected) in got.zip(expected) {
+            assert!((f64::from(*got) - expected).abs() < 1e-5, "{got} {expected}");
         }
     }
     Ok(())
@@ -295,9 +295,9 @@ fn derivatives_are_part_of_a_function() -> Result<()> {
         for steps in [0, 5] {
             program.advance(steps)?;
             file.advance(steps)?;
-            let (wanted, got) = (block_on(program.predict(&x))?, block_on(file.predict(&x))?);
-            let largest = wanted.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
-            let apart = wanted.iter().zip(&got).fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
+            let (expected, got) = (block_on(program.predict(&x))?, block_on(file.predict(&x))?);
+            let largest = expected.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
+            let apart = expected.iter().zip(&got).fold(0.0_f32, |most, (a, b)| most.max((a - b).abs()));
             assert!(largest > 1e-2 && apart <= 2e-5 * largest, "{}: {apart} {largest}", device.info().device);
         }
     }
@@ -311,7 +311,7 @@ fn a_loop_that_makes_no_sense_is_an_error() -> Result<()> {
         Tensor::from_f32(&device, sizes.to_vec(), &vec![1.0; sizes.iter().product()]).map(Var::constant)
     };
     let x = numbers(&[2])?;
-    let refused = |result: Result<Var>, wanted: &str| assert_eq!(result.err().expect(wanted).to_string(), wanted);
+    let refused = |result: Result<Var>, expected: &str| assert_eq!(result.err().expect(expected).to_string(), expected);
     refused(ops::repeat(0, &x, |x| Ok(x.clone())), "repeat: got 0 steps, expected 1 to 16384");
     let wider = "repeat: a step must return a state like the one it takes: got [2, 2] of F32, expected [2] of F32";
     refused(ops::repeat(2, &x, |x| Ok(ops::stack(&[x, x]))), wider);
@@ -322,7 +322,7 @@ fn a_loop_that_makes_no_sense_is_an_error() -> Result<()> {
 
     // Of a file.
     let spec = block_on(recurrent().traced(&device))?;
-    for (from, to, wanted) in [
+    for (from, to, expected) in [
         ("\"steps\":3", "\"steps\":2", "node 5 (scan): got a sequence [3, 1, 1], expected 2 along the first axis"),
         ("\"steps\":4", "\"steps\":0", "node 10 (repeat): got 0 steps, expected 1 to 16384"),
         (
@@ -346,7 +346,7 @@ fn a_loop_that_makes_no_sense_is_an_error() -> Result<()> {
         ("\"steps\":4", "\"steps\":100000", "got 400038 ops, expected at most 65536"),
     ] {
         let got = said(&spec, from, to);
-        assert_eq!(got, format!("model: layers.0: {wanted}"), "{from} → {to}");
+        assert_eq!(got, format!("model: layers.0: {expected}"), "{from} → {to}");
     }
 
     // Loops within loops count as often as their ops are applied, and steps are a plain number.

@@ -133,9 +133,9 @@ fn every_masked_op_is_stored_and_trained_on() -> Result<()> {
         let file = block_on(first.checkpoint())?.save(None)?;
         let mut alone = Trainer::resume(&device, rows.clone(), Checkpoint::load(&file, "run")?.0)?;
         block_on(alone.run(&mut |_| Flow::Continue))?;
-        let wanted = block_on(whole.parameters())?;
-        assert!(wanted.iter().all(|value| value.is_finite()));
-        assert_eq!(block_on(alone.parameters())?, wanted, "{}", device.info().device);
+        let expected = block_on(whole.parameters())?;
+        assert!(expected.iter().all(|value| value.is_finite()));
+        assert_eq!(block_on(alone.parameters())?, expected, "{}", device.info().device);
         let model = Model::load(&block_on(whole.model(None))?.save()?, "every")?;
         let x: Vec<f32> = noise(3 * 3000, 9).iter().map(|x| (x * 4.0).round() / 4.0).collect();
         let predicted = block_on(model.outputs(&device, &x))?;
@@ -153,7 +153,7 @@ fn damaged_masks_are_errors() -> Result<()> {
         let spec = Json::parse(&text.replacen(from, to, 1)).and_then(|json| Spec::from_json(&json));
         spec.and_then(|spec| spec.outputs()).expect_err(to).to_string()
     };
-    for (from, to, wanted) in [
+    for (from, to, expected) in [
         (
             "\"planes\":[\"bare\"]",
             "\"planes\":[\"bottom\"]",
@@ -185,7 +185,7 @@ fn damaged_masks_are_errors() -> Result<()> {
             "node 19 (rational): got degree 99, epsilon 0.001: expected at most 16 and at least 0",
         ),
     ] {
-        assert_eq!(said(from, to), format!("model: layers.0: {wanted}"), "{from} → {to}");
+        assert_eq!(said(from, to), format!("model: layers.0: {expected}"), "{from} → {to}");
     }
     Ok(())
 }

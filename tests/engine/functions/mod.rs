@@ -64,10 +64,10 @@ fn a_function_is_saved_and_predicts_the_same_bits() -> Result<()> {
         let mut trainer = trainer(&device, waves())?;
         block_on(trainer.run(&mut |_| Flow::Continue))?;
         let x = noise(3 * 5000, 9);
-        let wanted = block_on(trainer.predict(&x))?;
+        let expected = block_on(trainer.predict(&x))?;
         let file = block_on(trainer.model(None))?.save()?;
         let model = Model::load(&file, "waves")?;
-        assert_eq!(block_on(model.outputs(&device, &x))?, wanted, "{}", device.info().device);
+        assert_eq!(block_on(model.outputs(&device, &x))?, expected, "{}", device.info().device);
         assert_eq!(model.format, 3);
         let names: Vec<String> = Layout::of(&model.spec).parameters.into_iter().map(|own| own.name).collect();
         assert_eq!(names, ["in", "frequency", "inner", "out"]);
@@ -81,7 +81,7 @@ fn a_run_of_a_function_goes_on_with_the_same_bits() -> Result<()> {
     for device in devices(&[1, 2]) {
         let mut whole = trainer(&device, waves())?;
         block_on(whole.run(&mut |_| Flow::Continue))?;
-        let wanted = block_on(whole.parameters())?;
+        let expected = block_on(whole.parameters())?;
 
         let mut first = trainer(&device, waves())?;
         block_on(first.run(&mut |_| Flow::Stop))?;
@@ -91,7 +91,7 @@ fn a_run_of_a_function_goes_on_with_the_same_bits() -> Result<()> {
         let mut again = block_on(Trainer::resume_with(&device, waves(), data(), Checkpoint::load(&file, "run")?.0))?;
         for (way, trainer) in [("file", &mut alone), ("program", &mut again)] {
             block_on(trainer.run(&mut |_| Flow::Continue))?;
-            assert_eq!(block_on(trainer.parameters())?, wanted, "{way}, {}", device.info().device);
+            assert_eq!(block_on(trainer.parameters())?, expected, "{way}, {}", device.info().device);
         }
     }
     Ok(())
@@ -107,7 +107,8 @@ fn a_run_with_a_closure_loss_goes_on_with_it_only() -> Result<()> {
     block_on(first.run(&mut |_| Flow::Stop))?;
     let file = block_on(first.checkpoint())?.save(None)?;
     let checkpoint = || Checkpoint::load(&file, "run").map(|(checkpoint, _)| checkpoint);
-    let refused = |result: Result<Trainer>, wanted: &str| assert_eq!(result.err().expect(wanted).to_string(), wanted);
+    let refused =
+        |result: Result<Trainer>, expected: &str| assert_eq!(result.err().expect(expected).to_string(), expected);
     refused(
         Trainer::resume(&device, data(), checkpoint()?),
         "resume: the loss of the run is a closure, which no file holds: expected the model with its loss (Trainer::resume_with)",
@@ -183,12 +184,12 @@ fn gradients_end_where_the_function_ends_them() -> Result<()> {
         })
     };
     let device = Device::cpu(1);
-    let mut wanted = trainer(&device, model())?;
-    wanted.advance(3)?;
-    let spec = block_on(wanted.traced())?;
+    let mut expected = trainer(&device, model())?;
+    expected.advance(3)?;
+    let spec = block_on(expected.traced())?;
     let mut got = trainer(&device, spec.clone())?;
     got.advance(3)?;
-    assert_eq!(block_on(got.parameters())?, block_on(wanted.parameters())?);
+    assert_eq!(block_on(got.parameters())?, block_on(expected.parameters())?);
     let [Layer::Function(graph)] = &spec.layers[..] else { panic!("one function") };
     let ops: Vec<&str> = graph.nodes.iter().map(|node| node.op.as_str()).collect();
     assert!(["detach", "scale_gradient", "straight_through"].iter().all(|name| ops.contains(name)), "{ops:?}");
@@ -217,13 +218,13 @@ fn a_graph_explains_a_model() -> Result<()> {
         ops::reshape(&ops::sum(&ops::tanh(&z), 1..2), [x.shape().sizes()[0], 1])
     });
     let lines = traced(&model)?.lines()?;
-    let wanted = [
+    let expected = [
         "v0 = matmul(x, w, transposed=[false, false])   [rows, 3]",
         "v1 = v0 + b   [rows, 3]",
         "v2 = tanh(v1)   [rows, 3]",
         "v3 = sum(v2, axes=[1, 2], scale=1.0)   [rows, 1]",
     ];
-    assert_eq!(lines, wanted);
+    assert_eq!(lines, expected);
     Ok(())
 }
 

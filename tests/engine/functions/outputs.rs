@@ -35,11 +35,11 @@ fn several_outputs_are_saved_and_trained_on() -> Result<()> {
             let mut whole = Trainer::new(&device, model(), settings.clone(), data())?;
             block_on(whole.run(&mut |_| Flow::Continue))?;
             let x = noise(3 * 5000, 9);
-            let wanted = block_on(whole.predict_each(&x))?;
-            assert_eq!([wanted[0].len(), wanted[1].len()], [5000, 10_000]);
+            let expected = block_on(whole.predict_each(&x))?;
+            assert_eq!([expected[0].len(), expected[1].len()], [5000, 10_000]);
             let read = Model::load(&block_on(whole.model(None))?.save()?, "field")?;
             assert_eq!((read.spec.each_output()?, read.members()), (vec![1, 2], members));
-            assert_eq!(block_on(read.outputs_each(&device, &x))?, wanted, "{}", device.info().device);
+            assert_eq!(block_on(read.outputs_each(&device, &x))?, expected, "{}", device.info().device);
             let said = block_on(read.outputs(&device, &x)).expect_err("several").to_string();
             assert_eq!(
                 said,

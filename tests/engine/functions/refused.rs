@@ -16,9 +16,9 @@ use pollster::block_on;
 
 #[test]
 fn what_a_file_cannot_hold_is_an_error() {
-    let refused = |function: fn(&Parameters, &Var) -> Result<Vec<Var>>, wanted: &str| {
+    let refused = |function: fn(&Parameters, &Var) -> Result<Vec<Var>>, expected: &str| {
         let model = Network::function(2, [("a", Initial::constant([2, 1], 1.0))], function);
-        assert_eq!(block_on(model.traced(&Device::cpu(1))).expect_err(wanted).to_string(), wanted);
+        assert_eq!(block_on(model.traced(&Device::cpu(1))).expect_err(expected).to_string(), expected);
     };
     refused(
         |p, x| {
@@ -89,7 +89,7 @@ fn a_damaged_graph_is_an_error() -> Result<()> {
         let spec = Json::parse(&text.replacen(from, to, 1)).and_then(|json| Spec::from_json(&json));
         spec.and_then(|spec| spec.outputs()).expect_err(to).to_string()
     };
-    for (from, to, wanted) in [
+    for (from, to, expected) in [
         (
             "\"op\":\"matmul\"",
             "\"op\":\"matmal\"",
@@ -123,7 +123,7 @@ fn a_damaged_graph_is_an_error() -> Result<()> {
             "model: layers.0: got two parameters \"in\", expected different names",
         ),
     ] {
-        assert_eq!(said(from, to), wanted);
+        assert_eq!(said(from, to), expected);
     }
     Ok(())
 }

@@ -38,9 +38,9 @@ fn it_goes_with_recomputation_accumulation_and_limits() {
             trainer.advance(6).expect("steps");
             block_on(trainer.parameters()).expect("parameters")
         };
-        let wanted = bits(Recompute::Nothing);
+        let expected = bits(Recompute::Nothing);
         for recompute in [Recompute::Every(2), Recompute::Root] {
-            assert_eq!(bits(recompute), wanted, "{}: {recompute:?}", device.info().name);
+            assert_eq!(bits(recompute), expected, "{}: {recompute:?}", device.info().name);
         }
     }
 }

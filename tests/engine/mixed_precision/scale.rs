@@ -140,14 +140,14 @@ fn a_run_goes_on_with_the_same_bits() -> Result<()> {
     let device = Device::cpu(1);
     let scale = LossScaling { interval: 3, ..LossScaling::default() };
     let start = || whole_batches(&device, with_scale(scale), Optimizer::adamw(1e-2));
-    let wanted = after(&mut start(), 9);
+    let expected = after(&mut start(), 9);
     let mut first = start();
     after(&mut first, 4);
     let bytes = block_on(first.checkpoint())?.save(None)?;
     let (checkpoint, _) = Checkpoint::load(&bytes, "half.ckpt")?;
     let mut second = Trainer::resume(&device, data(256, smooth), checkpoint)?;
     second.shuffle_with(|_| (0..256).collect());
-    assert_eq!(after(&mut second, 5), wanted);
+    assert_eq!(after(&mut second, 5), expected);
     Ok(())
 }
 

@@ -18,8 +18,9 @@ fn an_update_that_is_not_finite_is_left_out_as_if_it_had_never_been() {
         let mut never = data(192);
         never.train.x.drain(64 * 3..128 * 3);
         never.train.y.drain(64..128);
-        let [got, wanted] = [(bad.clone(), 3), (never, 2)].map(|(data, steps)| advanced(device, &config, data, steps));
-        assert_eq!(got, wanted, "{place}");
+        let [got, expected] =
+            [(bad.clone(), 3), (never, 2)].map(|(data, steps)| advanced(device, &config, data, steps));
+        assert_eq!(got, expected, "{place}");
         let mut whole = trainer(device, config, bad);
         block_on(whole.run(&mut |_| Flow::Continue)).expect("a run");
         let report = whole.history()[1].gradients.expect("a report");
@@ -36,9 +37,10 @@ fn accumulated_steps_are_one_update_of_all_their_rows() {
         let before = block_on(trainer.parameters()).expect("parameters");
         trainer.advance(2).expect("steps");
         assert_eq!(block_on(trainer.parameters()).expect("parameters"), before, "{place}: no update yet");
-        let [got, wanted] = [(parts, 3), (whole, 1)].map(|(config, steps)| advanced(device, &config, data(192), steps));
+        let [got, expected] =
+            [(parts, 3), (whole, 1)].map(|(config, steps)| advanced(device, &config, data(192), steps));
         assert!(worst(&got, &before) > 1e-3, "{place}");
-        assert!(worst(&got, &wanted) < 2e-5, "{place}: {:e}", worst(&got, &wanted));
+        assert!(worst(&got, &expected) < 2e-5, "{place}: {:e}", worst(&got, &expected));
     });
 }
 
@@ -50,7 +52,7 @@ fn a_resumed_run_goes_on_with_the_same_bits() {
         let start = || Trainer::new(device, spec(), config.clone(), data(320)).expect("a trainer");
         let mut whole = start();
         whole.advance(5).expect("an epoch");
-        let wanted = block_on(whole.parameters()).expect("parameters");
+        let expected = block_on(whole.parameters()).expect("parameters");
         for steps in [1, 2] {
             let mut cut = start();
             cut.advance(steps).expect("steps");
@@ -59,7 +61,7 @@ fn a_resumed_run_goes_on_with_the_same_bits() {
             let mut resumed = Trainer::resume(device, data(320), checkpoint).expect("a trainer");
             resumed.advance(5 - steps).expect("steps");
             let got = block_on(resumed.parameters()).expect("parameters");
-            assert!(got == wanted, "{place}, cut after {steps} steps: {:e}", worst(&got, &wanted));
+            assert!(got == expected, "{place}, cut after {steps} steps: {:e}", worst(&got, &expected));
         }
     });
 }

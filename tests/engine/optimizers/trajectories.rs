@@ -73,7 +73,7 @@ fn trajectories_are_those_of_torch() -> Result<()> {
                     }
                     let got = block_on(trainer.parameters())?;
                     let got = layout.parameters.iter().flat_map(|parameter| layout.slice(parameter, &got));
-                    let apart = got.zip(known(name, steps)).map(|(got, wanted)| (f64::from(*got) - wanted).abs());
+                    let apart = got.zip(known(name, steps)).map(|(got, expected)| (f64::from(*got) - expected).abs());
                     let worst = apart.fold(0.0, f64::max);
                     assert!(worst < most, "{name} {kind:?} on {}, {steps} steps: {worst:e}", device.info().device);
                 }
@@ -115,7 +115,7 @@ fn novograd_follows_its_paper() -> Result<()> {
         trainer.advance(20)?;
         let flat = block_on(trainer.parameters())?;
         let got = [[flat[0], flat[1], flat[2]], [flat[64], flat[65], flat[66]]].map(|tensor| tensor.map(f64::from));
-        let apart = got.iter().flatten().zip(p.iter().flatten()).map(|(got, wanted)| (got - wanted).abs());
+        let apart = got.iter().flatten().zip(p.iter().flatten()).map(|(got, expected)| (got - expected).abs());
         assert!(apart.fold(0.0, f64::max) < 1e-5, "{}: {got:?} {p:?}", device.info().device);
     }
     Ok(())

@@ -125,7 +125,7 @@ fn invalid_curricula_are_errors() {
     let ramp = Ramp { term: Term::Chordal, weight: LinearRamp { from: 0.0, to: 1.0, epochs: [2, 4] } };
     let ramps = Curriculum { ramps: vec![ramp], ..Curriculum::default() };
     let cases = [
-        (settings(PairLoss::default(), held(1.5)), "train: a coverage of 1.5 cannot be held; wanted 0 to 1"),
+        (settings(PairLoss::default(), held(1.5)), "train: a coverage of 1.5 cannot be held; expected 0 to 1"),
         (
             settings(PairLoss::default(), ramps),
             "train: epoch 2: loss of pairs: every weight is 0, expected at least one above 0",

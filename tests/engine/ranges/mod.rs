@@ -169,10 +169,10 @@ fn check(name: &str, source: &dyn RowSource, expected: &[Vec<f64>]) {
                     let range = start..start + random(&mut state, most + 1);
                     let places: Vec<usize> =
                         (0..random(&mut state, 4)).map(|_| random(&mut state, expected.len())).collect();
-                    let wanted: Vec<Vec<f64>> =
+                    let expected: Vec<Vec<f64>> =
                         places.iter().map(|place| expected[*place][range.clone()].to_vec()).collect();
                     let got = read(source, range.clone(), &places).unwrap();
-                    assert!(bits(&got) == bits(&wanted), "{name}: rows {range:?} of columns {places:?}");
+                    assert!(bits(&got) == bits(&expected), "{name}: rows {range:?} of columns {places:?}");
                 }
             });
         }

@@ -23,8 +23,8 @@ fn a_column_of_more_numbers_than_are_read_at_once() {
     let file = file("long.npy", &npy("'<f4'", false, "(70000,)", &data));
     let source = open_rows(&file.path, Header::Auto).unwrap();
     let all = read(&*source, 0..70_000, &[0]).unwrap().remove(0);
-    for (row, wanted) in [(0, 0.0), (65_535, 65_535.0), (65_536, 65_536.0), (69_999, 69_999.0)] {
-        assert_eq!(all[row], wanted, "row {row}");
+    for (row, expected) in [(0, 0.0), (65_535, 65_535.0), (65_536, 65_536.0), (69_999, 69_999.0)] {
+        assert_eq!(all[row], expected, "row {row}");
     }
     let later = read(&*source, 3..70_000, &[0]).unwrap().remove(0);
     assert_eq!((later[0], later[65_536], later[69_996]), (3.0, 65_539.0, 69_999.0));

@@ -31,8 +31,8 @@ fn the_standard_error_of_an_estimate_is_that_of_a_mean() {
             (numbers(&mean).try_into().unwrap(), numbers(&error).try_into().unwrap());
         assert_eq!((mean, error), (same, error_too));
         assert!([-3.0, -1.5, 0.0, 1.5, 3.0].contains(&mean), "seed {seed}: {mean}");
-        let wanted = (9.0 - mean * mean) / 3.0;
-        assert!((error * error - wanted).abs() < 1e-5, "seed {seed}: got {error}², wanted {wanted}");
+        let expected = (9.0 - mean * mean) / 3.0;
+        assert!((error * error - expected).abs() < 1e-5, "seed {seed}: got {error}², expected {expected}");
         errors.push(error);
     }
     assert!(errors.iter().any(|error| *error > 0.0), "{errors:?}");

@@ -80,7 +80,7 @@ fn finite_differences_train_like_the_model_s_own_gradients_and_resume() -> Resul
         let mut own =
             Trainer::new(&device, line(), TrainerConfig { step: Some(StepKind::Recorded), ..config() }, data())?;
         block_on(own.run(&mut |_| Flow::Continue))?;
-        let wanted = block_on(own.parameters())?;
+        let expected = block_on(own.parameters())?;
         let mut whole = Trainer::new(&device, line().with_source(Differences), config(), data())?;
         let mut last = Vec::new();
         block_on(whole.run(&mut |event| {
@@ -93,8 +93,8 @@ fn finite_differences_train_like_the_model_s_own_gradients_and_resume() -> Resul
         assert_eq!(last, [("steps".to_owned(), 24.0), ("rows".to_owned(), 300.0)]);
         let got = block_on(whole.parameters())?;
         // Differences of squares are exact but for rounding.
-        let worst = got.iter().zip(&wanted).map(|(got, wanted)| (got - wanted).abs()).fold(0.0, f32::max);
-        assert!(worst < 1e-4, "{}: {got:?} {wanted:?}", device.info().device);
+        let worst = got.iter().zip(&expected).map(|(got, expected)| (got - expected).abs()).fold(0.0, f32::max);
+        assert!(worst < 1e-4, "{}: {got:?} {expected:?}", device.info().device);
         let losses = |trainer: &Trainer| trainer.history().iter().map(|epoch| epoch.train_loss).collect::<Vec<_>>();
         assert!(losses(&own).iter().zip(losses(&whole)).all(|(own, got)| (own - got).abs() < 1e-4));
 

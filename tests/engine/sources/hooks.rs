@@ -81,8 +81,8 @@ fn two_trainers_that_add_their_gradients_train_as_one() -> Result<()> {
                 rows.filter(|row| *row < 30).collect()
             });
             block_on(whole.run(&mut |_| Flow::Continue))?;
-            let wanted = block_on(whole.parameters())?;
-            let worst = a.iter().zip(&wanted).map(|(got, wanted)| (got - wanted).abs()).fold(0.0, f32::max);
+            let expected = block_on(whole.parameters())?;
+            let worst = a.iter().zip(&expected).map(|(got, expected)| (got - expected).abs()).fold(0.0, f32::max);
             assert!(worst < 1e-5, "{step:?}: {worst}");
         }
     }
@@ -112,9 +112,9 @@ fn a_hook_sees_sums_by_name_and_its_errors_end_the_run() -> Result<()> {
     // Σ 2 (z - y) over the rows, in f64.
     let rows = examples(0..50);
     let error = |(x, y): (&[f32], &f32)| 2.0 * (0.1 * f64::from(x[0]) + 0.2 * f64::from(x[1]) - f64::from(*y));
-    let wanted: f64 = rows.x.chunks_exact(2).zip(&rows.y).map(error).sum();
+    let expected: f64 = rows.x.chunks_exact(2).zip(&rows.y).map(error).sum();
     let got = seen.borrow()[0].clone();
-    assert!(got.len() == 1 && (f64::from(got[0]) - wanted).abs() < 1e-3, "{got:?} {wanted}");
+    assert!(got.len() == 1 && (f64::from(got[0]) - expected).abs() < 1e-3, "{got:?} {expected}");
     assert_eq!(trainer.advance(1).unwrap_err().to_string(), "advance: got a run with a hook, expected one without");
     Ok(())
 }
@@ -132,7 +132,7 @@ fn a_resumed_run_takes_a_hook() -> Result<()> {
     block_on(again.run(&mut |_| Flow::Continue))?;
     assert_eq!(*count.borrow(), 5);
     let apart = block_on(again.parameters())?.into_iter().zip(block_on(whole.parameters())?);
-    assert!(apart.into_iter().all(|(got, wanted)| (got - wanted).abs() < 1e-6));
+    assert!(apart.into_iter().all(|(got, expected)| (got - expected).abs() < 1e-6));
     Ok(())
 }
 

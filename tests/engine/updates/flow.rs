@@ -51,16 +51,16 @@ fn faults_that_are_planted_in_a_layer_are_found_there() {
         let vanishing = planted(&device, Activation::tanh(), data(192), "layers.4.weight", |w| *w *= 1e-8);
         assert_eq!(issues(&vanishing), before(4, GradientIssue::Vanishing));
         let exploding = planted(&device, Activation::relu(), data(192), "layers.4.weight", |w| *w *= 1e5);
-        let mut wanted = before(4, GradientIssue::Exploding);
+        let mut expected = before(4, GradientIssue::Exploding);
         // Its values are large as well, and so is the gradient of the weights that multiply them.
-        wanted.push(("layers.6.weight".to_owned(), GradientIssue::Exploding));
-        let found: Vec<_> = issues(&exploding).into_iter().filter(|(_, issue)| *issue == wanted[0].1).collect();
-        assert_eq!(found, wanted);
+        expected.push(("layers.6.weight".to_owned(), GradientIssue::Exploding));
+        let found: Vec<_> = issues(&exploding).into_iter().filter(|(_, issue)| *issue == expected[0].1).collect();
+        assert_eq!(found, expected);
         // No unit of layer 2 is active, so that layer 4 sees zeros.
         let dead = planted(&device, Activation::relu(), data(192), "layers.2.bias", |b| *b = -100.0);
-        let mut wanted = before(4, GradientIssue::Dead);
-        wanted.push(("layers.4.weight".to_owned(), GradientIssue::Dead));
-        assert_eq!(issues(&dead), wanted);
+        let mut expected = before(4, GradientIssue::Dead);
+        expected.push(("layers.4.weight".to_owned(), GradientIssue::Dead));
+        assert_eq!(issues(&dead), expected);
     }
 }
 

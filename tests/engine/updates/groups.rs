@@ -42,8 +42,8 @@ fn groups_have_rates_of_their_own_and_vectors_may_not_decay() {
                 let rate = if parameter.name == "layers.2.weight" { 0.25 } else { 1.0 };
                 let decay = if parameter.shape.rank() < 2 { 0.0 } else { 0.1 };
                 for at in parameter.offset..parameter.offset + parameter.shape.len() {
-                    let wanted = rate * (free[at] - 0.5 * decay * f64::from(both[0][at]));
-                    assert!((step[at] - wanted).abs() < 1e-6, "{kind:?} {}: {} {wanted}", parameter.name, step[at]);
+                    let expected = rate * (free[at] - 0.5 * decay * f64::from(both[0][at]));
+                    assert!((step[at] - expected).abs() < 1e-6, "{kind:?} {}: {} {expected}", parameter.name, step[at]);
                 }
             }
         }
@@ -73,14 +73,18 @@ fn the_decay_of_a_group_holds_for_vectors_that_would_not_decay() {
             };
             let (free, decayed) = (step(0.0, Vec::new()), step(0.2, vec![group(0.1)]));
             for parameter in &layout.parameters {
-                let wanted = match parameter.name.as_str() {
+                let expected = match parameter.name.as_str() {
                     "layers.0.bias" => -0.025,
                     name if name.ends_with("weight") => -0.05,
                     _ => 0.0,
                 };
                 for at in parameter.offset..parameter.offset + parameter.shape.len() {
                     let got = decayed[at] - free[at];
-                    assert!((got - wanted).abs() < 1e-6, "{kind:?} {}: got {got}, wanted {wanted}", parameter.name);
+                    assert!(
+                        (got - expected).abs() < 1e-6,
+                        "{kind:?} {}: got {got}, expected {expected}",
+                        parameter.name
+                    );
                 }
             }
         }

@@ -31,8 +31,8 @@ fn an_update_that_is_not_finite_is_left_out_as_if_it_had_never_been() {
             let mut never = data(192);
             never.train.x.drain(64 * 3..128 * 3);
             never.train.y.drain(64..128);
-            let (got, wanted) = (run(with_a_bad_batch(), 192, 3), run(never, 128, 2));
-            assert_eq!(got, wanted, "{kind:?} on {}", device.info().device);
+            let (got, expected) = (run(with_a_bad_batch(), 192, 3), run(never, 128, 2));
+            assert_eq!(got, expected, "{kind:?} on {}", device.info().device);
             let mut whole = Trainer::new(&device, spec(), config.clone(), with_a_bad_batch()).expect("a trainer");
             whole.shuffle_with(|_| (0..192).collect());
             let outcome = block_on(whole.run(&mut |_| Flow::Continue)).expect("a run");
@@ -63,7 +63,7 @@ fn a_resumed_run_remembers_the_updates_that_were_left_out() -> Result<()> {
             (1..3).try_for_each(|_| epoch(trainer))?;
         }
         let rates: Vec<f64> = second.history().iter().map(|epoch| epoch.lr).collect();
-        let is_near = rates.iter().zip([0.02, 0.04, 0.06]).all(|(rate, wanted)| (rate - wanted).abs() < 1e-12);
+        let is_near = rates.iter().zip([0.02, 0.04, 0.06]).all(|(rate, expected)| (rate - expected).abs() < 1e-12);
         assert!(is_near && rates.len() == 3, "{kind:?}: {rates:?}");
         assert_eq!(block_on(second.parameters())?, block_on(first.parameters())?, "{kind:?}");
     }

@@ -13,10 +13,14 @@ fn a_long_gradient_is_shortened_and_a_short_one_is_not() {
         for kind in KINDS {
             let free = moved(&advanced(&mut trainer(&device, settings(GradientConfig::default(), kind)), 1));
             let whole = norm(&free) / 0.5;
-            for (most, wanted) in [(whole * 0.25, whole * 0.25), (whole * 4.0, whole)] {
+            for (most, expected) in [(whole * 0.25, whole * 0.25), (whole * 4.0, whole)] {
                 let mut limited = trainer(&device, settings(clip(Clip::Norm { most }), kind));
                 let step = moved(&advanced(&mut limited, 1));
-                assert!((norm(&step) / 0.5 - wanted).abs() < 1e-5 * wanted, "{kind:?} {most}: {}", norm(&step) / 0.5);
+                assert!(
+                    (norm(&step) / 0.5 - expected).abs() < 1e-5 * expected,
+                    "{kind:?} {most}: {}",
+                    norm(&step) / 0.5
+                );
                 let cosine = step.iter().zip(&free).map(|(a, b)| a * b).sum::<f64>() / norm(&step) / norm(&free);
                 assert!(cosine > 1.0 - 1e-6, "{kind:?}: the direction stays, got {cosine}");
             }
@@ -34,9 +38,13 @@ fn limits_by_tensor_and_by_value_hold() {
             let step = moved(&advanced(&mut trainer(&device, settings(by_tensor, kind)), 1));
             for parameter in &layout.parameters {
                 let range = parameter.offset..parameter.offset + parameter.shape.len();
-                let wanted = (norm(&free[range.clone()]) / 0.5).min(0.05);
+                let expected = (norm(&free[range.clone()]) / 0.5).min(0.05);
                 let got = norm(&step[range]) / 0.5;
-                assert!((got - wanted).abs() < 1e-4 * wanted + 1e-7, "{kind:?} {}: {got} {wanted}", parameter.name);
+                assert!(
+                    (got - expected).abs() < 1e-4 * expected + 1e-7,
+                    "{kind:?} {}: {got} {expected}",
+                    parameter.name
+                );
             }
             let by_value = GradientConfig { clip_value: Some(0.01), ..GradientConfig::default() };
             let step = moved(&advanced(&mut trainer(&device, settings(by_value, kind)), 1));

@@ -26,10 +26,10 @@ fn lamb_moves_each_tensor_in_proportion_to_its_norm() {
                 let u: Vec<f64> = g.zip(&own).map(|(g, p)| g / (g.abs() + 1e-8) + 0.1 * p).collect();
                 let trust = if norm(&own) > 0.0 { norm(&own) / norm(&u) } else { 1.0 };
                 for (got, u) in step[range].iter().zip(&u) {
-                    let wanted = -0.02 * trust * u;
+                    let expected = -0.02 * trust * u;
                     assert!(
-                        (got - wanted).abs() < 2e-4 * wanted.abs() + 1e-6,
-                        "{kind:?} {}: {got} {wanted}",
+                        (got - expected).abs() < 2e-4 * expected.abs() + 1e-6,
+                        "{kind:?} {}: {got} {expected}",
                         parameter.name
                     );
                 }

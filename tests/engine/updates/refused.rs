@@ -59,7 +59,7 @@ fn wrong_settings_are_errors() {
             "train: mean_decay: the optimizer schedule-free keeps a mean of its own",
         ),
     ];
-    for (got, wanted) in cases {
-        assert_eq!(got, wanted);
+    for (got, expected) in cases {
+        assert_eq!(got, expected);
     }
 }

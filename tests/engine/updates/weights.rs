@@ -41,12 +41,12 @@ fn a_sharp_place_is_looked_for_along_the_gradient() -> Result<()> {
                 free[0].iter().zip(&step).map(|(p, step)| (f64::from(*p) - scale * step) as f32).collect();
             let config = settings(GradientConfig::default(), kind);
             let mut there = Trainer::with_parameters(&device, spec(), config, data(192), &shifted)?;
-            let wanted = moved(&advanced(&mut there, 1));
+            let expected = moved(&advanced(&mut there, 1));
             let config = GradientConfig { sharpness: Some(distance), ..GradientConfig::default() };
             let mut aware = trainer(&device, settings(config, kind));
             let got = moved(&advanced(&mut aware, 1));
-            let apart: Vec<f64> = got.iter().zip(&wanted).map(|(got, wanted)| got - wanted).collect();
-            assert!(norm(&apart) < 1e-4 * norm(&wanted), "{kind:?}: {:e}", norm(&apart) / norm(&wanted));
+            let apart: Vec<f64> = got.iter().zip(&expected).map(|(got, expected)| got - expected).collect();
+            assert!(norm(&apart) < 1e-4 * norm(&expected), "{kind:?}: {:e}", norm(&apart) / norm(&expected));
             // The loss that is reported is that of the weights.
             let losses = block_on(aware.batch_losses())?;
             let mut plain = trainer(&device, settings(GradientConfig::default(), kind));
@@ -76,9 +76,9 @@ fn running_statistics_are_not_updated_like_weights() -> Result<()> {
         let own = layout.parameters.iter().filter(|parameter| parameter.is_statistic);
         Ok(own.flat_map(|parameter| after[parameter.offset..][..parameter.shape.len()].to_vec()).collect())
     };
-    let wanted = statistics(None, 0.0)?;
-    assert!(wanted.iter().any(|value| *value > 0.0));
-    assert_eq!(statistics(None, 1e29)?, wanted);
-    assert_eq!(statistics(Some(0.9), 1e29)?, wanted);
+    let expected = statistics(None, 0.0)?;
+    assert!(expected.iter().any(|value| *value > 0.0));
+    assert_eq!(statistics(None, 1e29)?, expected);
+    assert_eq!(statistics(Some(0.9), 1e29)?, expected);
     Ok(())
 }

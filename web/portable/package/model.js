@@ -29,7 +29,7 @@ const has = (row, name) => Object.hasOwn(row, name);
 function check(names, rows) {
   for (const [at, row] of rows.entries()) {
     if (row === null || typeof row !== "object" || Array.isArray(row)) {
-      throw new TypeError(`predict: row ${at + 1} is ${shown(row)}, wanted an object with the columns ${listed(names)}`);
+      throw new TypeError(`predict: row ${at + 1} is ${shown(row)}, expected an object with the columns ${listed(names)}`);
     }
     const absent = names.find((name) => !has(row, name));
     const unknown = absent === undefined ? undefined : Object.keys(row).find((key) => !names.includes(key));
@@ -46,8 +46,8 @@ function cells({ name, levels, isOpen, from, to }, rows) {
     if (value === undefined || value === null) return levels || from ? "" : NaN;
     if (from && value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
     if (from || levels ? typeof value === "string" : Number.isFinite(value)) return value;
-    const wanted = from ? `a Date or a text such as "${to}"` : isOpen ? "a text" : levels ? `one of ${listed(levels)}` : "a finite number";
-    throw new TypeError(`predict: row ${at + 1}, column ${JSON.stringify(name)} is ${shown(value)}, wanted ${wanted}`);
+    const expected = from ? `a Date or a text such as "${to}"` : isOpen ? "a text" : levels ? `one of ${listed(levels)}` : "a finite number";
+    throw new TypeError(`predict: row ${at + 1}, column ${JSON.stringify(name)} is ${shown(value)}, expected ${expected}`);
   });
 }
 

@@ -109,9 +109,9 @@ function shown(name: string, text: string): HTMLElement {
 
 /** The shortest decimal number with the same 32-bit value. */
 function single(value: number): string {
-  const wanted = Math.fround(value);
-  const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9].find((count) => Math.fround(Number(wanted.toPrecision(count))) === wanted);
-  return String(Number(wanted.toPrecision(digits ?? 9)));
+  const expected = Math.fround(value);
+  const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9].find((count) => Math.fround(Number(expected.toPrecision(count))) === expected);
+  return String(Number(expected.toPrecision(digits ?? 9)));
 }
 
 function offer(name: string, columns: Columns, rows: number): void {

@@ -87,7 +87,7 @@ export class ServedModel {
 /** A prediction with its flags in the requested format. */
 export function flagged(prediction: RemotePrediction, format: unknown): RemotePrediction {
   const masks = format ?? "bytes";
-  if (masks !== "bytes" && masks !== "words") throw new InputError(`predict: masks is ${shown(masks)}, wanted one of "bytes", "words"`, "usage");
+  if (masks !== "bytes" && masks !== "words") throw new InputError(`predict: masks is ${shown(masks)}, expected one of "bytes", "words"`, "usage");
   const { bottom, gap, fault } = prediction;
   if (masks === "bytes" || !bottom || !gap || !fault) return prediction;
   return { ...prediction, bottom: packedFlags(bottom as Uint8Array), gap: packedFlags(gap as Uint8Array), fault: packedFlags(fault as Uint8Array) };

@@ -50,7 +50,7 @@ function poles(y: unknown, bottom: unknown): unknown {
   const words = Math.ceil(rows / 32);
   if (!(bottom instanceof Uint32Array) || bottom.length !== words) {
     const what = ArrayBuffer.isView(bottom) ? `${bottom.constructor.name} of ${(bottom as Uint8Array).length}` : typeof bottom;
-    throw new InputError(`train: bottom is ${what}, wanted a Uint8Array of ${rows} or a Uint32Array of ${words} for ${rows} rows`);
+    throw new InputError(`train: bottom is ${what}, expected a Uint8Array of ${rows} or a Uint32Array of ${words} for ${rows} rows`);
   }
   return y.map((value, row) => (bottom[row >>> 5]! >>> (row & 31) & 1 ? Infinity : value));
 }

@@ -106,7 +106,7 @@ pub(super) fn written(values: &[f32]) -> Result<Call> {
     let class = |row: &[f32]| [0.0, 1.0, 2.0].iter().position(|class| *class == row[0]);
     let Some(class) = rows().map(class).collect() else {
         let (at, row) = rows().enumerate().find(|(_, row)| class(row).is_none()).expect("a row is no class");
-        return Err(Error::new(format!("row {}: class is {}, wanted 0, 1 or 2", at + 1, row[0])));
+        return Err(Error::new(format!("row {}: class is {}, expected 0, 1 or 2", at + 1, row[0])));
     };
     let has_q = rows().any(|row| !row[2].is_nan());
     let q = has_q.then(|| rows().map(|row| f64::from(row[2])).collect());

@@ -120,8 +120,8 @@ fn two_stage(hidden: &[usize]) -> Net {
     }
 }
 
-pub(super) fn is(value: meromorph::program::Expr, wanted: f32) -> meromorph::program::Expr {
-    meromorph::program::expr::eq(value, wanted)
+pub(super) fn is(value: meromorph::program::Expr, expected: f32) -> meromorph::program::Expr {
+    meromorph::program::expr::eq(value, expected)
 }
 
 /// The mean of -log p of a row's class, for class numbers [rows, 1].
@@ -145,10 +145,10 @@ fn rational_eps() -> Net {
         }),
         loss: Box::new(|z, batch| {
             let [low, high] = THRESHOLDS.map(|threshold| threshold as f32);
-            let wanted = ops::fused(&[&target(batch, 0), &target(batch, 1)], |v| {
+            let expected = ops::fused(&[&target(batch, 0), &target(batch, 1)], |v| {
                 is(v[1], 0.0) * low + is(v[1], 1.0) * v[0] + is(v[1], 2.0) * high
             });
-            mse(&z[0], &wanted, &batch.weight)
+            mse(&z[0], &expected, &batch.weight)
         }),
         adjust: None,
     }

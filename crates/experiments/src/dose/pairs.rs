@@ -122,8 +122,8 @@ pub(super) fn double_angle_head() -> Net {
             let (yn, yd) = (target(batch, 3), target(batch, 4));
             let [middle, half] = CENTRE;
             let yn = ops::fused(&[&yn, &yd], |v| v[0] + v[1] * ((v[0] - middle) * (1.0 / half) - v[0]));
-            let [wanted_p, wanted_q] = on_circle(&yn, &yd);
-            let fit = |rows: &Var| double_angle([&z[0], &z[1]], [&wanted_p, &wanted_q], rows);
+            let [expected_p, expected_q] = on_circle(&yn, &yd);
+            let fit = |rows: &Var| double_angle([&z[0], &z[1]], [&expected_p, &expected_q], rows);
             let finite = fit(&ops::mul(&yd, &batch.weight));
             let censored = fit(&ops::fused(&[&yd, &batch.weight], |v| (1.0 - v[0]) * v[1]));
             weighted(&[(FINITE, &finite), (1.0, &censored), (1.0, &direction(&z[2], batch))])

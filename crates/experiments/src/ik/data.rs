@@ -110,9 +110,9 @@ fn regular(stream: &mut Stream) -> [f64; 2] {
 /// The first `share` of every bucket, in order, and the rest.
 pub fn stratified(samples: &[Sample], share: f64) -> [Vec<Sample>; 2] {
     let mut parts = [Vec::new(), Vec::new()];
-    for wanted in 0..BUCKETS {
+    for expected in 0..BUCKETS {
         let all: Vec<Sample> =
-            samples.iter().copied().filter(|sample| bucket(determinant(sample[1])) == wanted).collect();
+            samples.iter().copied().filter(|sample| bucket(determinant(sample[1])) == expected).collect();
         let first = (share * all.len() as f64).round_ties_even() as usize;
         parts[0].extend(&all[..first]);
         parts[1].extend(&all[first..]);
@@ -122,11 +122,11 @@ pub fn stratified(samples: &[Sample], share: f64) -> [Vec<Sample>; 2] {
 
 /// The samples with one more for each of the first four buckets that is empty.
 fn filled(mut samples: Vec<Sample>, stream: &mut Stream) -> Vec<Sample> {
-    for wanted in 0..4 {
-        if samples.iter().any(|sample| bucket(determinant(sample[1])) == wanted) {
+    for expected in 0..4 {
+        if samples.iter().any(|sample| bucket(determinant(sample[1])) == expected) {
             continue;
         }
-        let angle = if wanted == 0 { 0.0 } else { stream.between(EDGES[wanted - 1], EDGES[wanted]) };
+        let angle = if expected == 0 { 0.0 } else { stream.between(EDGES[expected - 1], EDGES[expected]) };
         let theta2 = if stream.uniform() < 0.5 { angle } else { PI - angle };
         samples.push([stream.between(-PI, PI), theta2, STEP * stream.normal(), STEP * stream.normal()]);
     }

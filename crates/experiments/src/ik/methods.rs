@@ -53,9 +53,11 @@ pub(super) fn all() -> Vec<Method<Steps>> {
             "one Q for both joints from a rational 3/2; margin and sign near the poles",
             || vec![full()],
         ),
-        projective("damped", "linear in the wanted step, Q = s² + ε² c, zeros of s learnt: meromorph's own", || {
-            vec![damped()]
-        }),
+        projective(
+            "damped",
+            "linear in the expected step, Q = s² + ε² c, zeros of s learnt: meromorph's own",
+            || vec![damped()],
+        ),
     ]
 }
 

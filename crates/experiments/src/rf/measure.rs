@@ -82,8 +82,8 @@ pub(super) fn masked(nets: &[Vec<Vec<f32>>]) -> Responses {
 
 /// Mean squared error over both parts of the selected rows; a row without a response counts as 0 + 0j.
 pub(super) fn mean_square(rows: &Examples, found: &Responses, is_wanted: impl Fn(usize) -> bool) -> Option<f64> {
-    let wanted = (0..found.len()).filter(|&row| is_wanted(row));
-    let squares: Vec<f64> = wanted
+    let expected = (0..found.len()).filter(|&row| is_wanted(row));
+    let squares: Vec<f64> = expected
         .flat_map(|row| {
             let part = move |at: usize| found[row].unwrap_or_default()[at] - f64::from(rows.y[2 * row + at]);
             [part(0).powi(2), part(1).powi(2)]

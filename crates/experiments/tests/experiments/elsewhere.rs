@@ -73,11 +73,11 @@ fn exported_rows_are_the_training_rows_of_built_in_methods() {
     let all = sheets(Domain::Ik, Size::Contract, 5);
     let data = ik::draw(Size::Contract, 5);
     let rows = data.train.x.chunks_exact(4).zip(data.train.y.chunks_exact(2));
-    let wanted: Vec<f32> = rows.flat_map(|(x, y)| x.iter().chain(y).copied()).collect();
+    let expected: Vec<f32> = rows.flat_map(|(x, y)| x.iter().chain(y).copied()).collect();
     assert_eq!(all.iter().map(|sheet| sheet.name).collect::<Vec<_>>(), ["train", "predict"]);
     assert_eq!(
         (&all[0].columns[..], &all[0].values),
-        (&["theta1", "theta2", "dx", "dy", "dtheta1", "dtheta2"][..], &wanted)
+        (&["theta1", "theta2", "dx", "dy", "dtheta1", "dtheta2"][..], &expected)
     );
     assert_eq!(all[1].values, data.test.x, "inputs only");
     for (domain, rows) in
@@ -130,7 +130,7 @@ fn censored_curves_are_predicted_by_class() {
     let of = |key| report.estimate(&report.methods[1], key).map(|found| found.mean);
     assert_eq!((of("false_inside"), of("false_censored"), of("auroc")), (Some(0.0), Some(1.0), Some(0.5)));
     let message = beside(Domain::Dose, &["two-stage-iso"], |_| vec![3.0, 0.0, 0.0]).err().unwrap().to_string();
-    assert_eq!(message, "experiment: mine, seed 3: row 1: class is 3, wanted 0, 1 or 2");
+    assert_eq!(message, "experiment: mine, seed 3: row 1: class is 3, expected 0, 1 or 2");
 }
 
 #[test]
@@ -154,15 +154,15 @@ fn invalid_predictions_are_errors_that_name_them() {
         ),
         (
             vec![one("<b>", whole.clone())],
-            "experiment: \"<b>\" names no method; wanted 1 to 20 letters, digits, \"-\", \"_\" or \".\"".to_owned(),
+            "experiment: \"<b>\" names no method; expected 1 to 20 letters, digits, \"-\", \"_\" or \".\"".to_owned(),
         ),
-        (vec![one("a", Vec::new())], "experiment: a has predictions for 0 seeds, wanted 1".to_owned()),
+        (vec![one("a", Vec::new())], "experiment: a has predictions for 0 seeds, expected 1".to_owned()),
         (
             vec![one("a", vec![vec![0.0; 2 * rows - 2]])],
-            format!("experiment: a, seed 1: {} predictions, wanted {rows}, one for each row of predict", rows - 1),
+            format!("experiment: a, seed 1: {} predictions, expected {rows}, one for each row of predict", rows - 1),
         ),
     ];
-    for (elsewhere, wanted) in cases {
-        assert_eq!(refused(elsewhere), wanted);
+    for (elsewhere, expected) in cases {
+        assert_eq!(refused(elsewhere), expected);
     }
 }

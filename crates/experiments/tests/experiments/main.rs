@@ -12,33 +12,33 @@ use std::f64::consts::PI;
 
 /// Asserts that two numbers agree within a relative error.
 #[track_caller]
-fn close(got: f64, wanted: f64, within: f64) {
-    assert!((got - wanted).abs() <= within * wanted.abs().max(1e-300), "got {got}, wanted {wanted}");
+fn close(got: f64, expected: f64, within: f64) {
+    assert!((got - expected).abs() <= within * expected.abs().max(1e-300), "got {got}, expected {expected}");
 }
 
 #[test]
 fn closed_forms_have_their_golden_values() {
-    for (c, wanted) in [(1e-9, 0.9960347143808477), (1e-7, 0.5), (1e-5, 0.0039652856191522015)] {
-        close(dose::hill(c, 1e-7, 1.2, [0.0, 1.0]), wanted, 1e-14);
+    for (c, expected) in [(1e-9, 0.9960347143808477), (1e-7, 0.5), (1e-5, 0.0039652856191522015)] {
+        close(dose::hill(c, 1e-7, 1.2, [0.0, 1.0]), expected, 1e-14);
     }
     let responses = [
         ([1.0, 1.0, 10.0], [0.0, -10.0]),
         ([1.2, 1.0, 10.0], [-2.115384615384616, -0.5769230769230771]),
         ([0.5, 2.0, 200.0], [1.0666647703737415, -0.0014222196938316553]),
     ];
-    for ([w, w0, q], wanted) in responses {
+    for ([w, w0, q], expected) in responses {
         let got = rf::response(w, w0, q);
-        assert!((got[0] - wanted[0]).abs() < 1e-14 && (got[1] - wanted[1]).abs() < 1e-14, "{got:?}");
+        assert!((got[0] - expected[0]).abs() < 1e-14 && (got[1] - expected[1]).abs() < 1e-14, "{got:?}");
     }
     let steps = [
         ([0.3, 0.8], [0.05, -0.02], [0.006746060402852472, -0.06507186919184518]),
         ([0.3, 0.0], [0.05, -0.02], [-0.01355282498974475, -0.006776412494872375]),
         ([0.3, 1e-3], [0.05, -0.02], [0.06994228605657327, -0.17379173755578847]),
     ];
-    for (pose, e, wanted) in steps {
+    for (pose, e, expected) in steps {
         let got = ik::damped_least_squares(pose, e, 0.01);
-        close(got[0], wanted[0], 1e-9);
-        close(got[1], wanted[1], 1e-9);
+        close(got[0], expected[0], 1e-9);
+        close(got[1], expected[1], 1e-9);
     }
     let potentials = [
         (0.8, 42.94887185096741, -758.6739957332604),
@@ -71,12 +71,12 @@ fn the_peak_is_at_the_position_of_the_formula() {
 fn buckets_include_their_upper_bound() {
     let cases =
         [(0.0, 0), (1e-5, 0), (-1e-5, 0), (1.0001e-5, 1), (1e-4, 1), (1e-3, 2), (1e-2, 3), (0.010001, 4), (1.0, 4)];
-    for (determinant, wanted) in cases {
-        assert_eq!(ik::bucket(determinant), wanted, "{determinant}");
+    for (determinant, expected) in cases {
+        assert_eq!(ik::bucket(determinant), expected, "{determinant}");
     }
     let distances = [(0.2, 0), (0.5, 1), (0.79, 1), (0.8, 2), (1.2, 3), (2.0, 4), (9.0, 4)];
-    for (r, wanted) in distances {
-        assert_eq!(lj::bucket(r), wanted, "{r}");
+    for (r, expected) in distances {
+        assert_eq!(lj::bucket(r), expected, "{r}");
     }
 }
 
@@ -91,7 +91,10 @@ fn random_numbers_have_their_moments_and_streams_do_not_overlap() {
     assert!(uniforms.iter().all(|u| (0.0..1.0).contains(u)) && (mean(&uniforms) - 0.5).abs() < 0.005);
     let mut counts = [0; 3];
     (0..30_000).for_each(|_| counts[stream.choice(&[1.0, 2.0, 3.0])] += 1);
-    assert!(counts.iter().zip([5000, 10_000, 15_000]).all(|(got, wanted)| i32::abs(got - wanted) < 400), "{counts:?}");
+    assert!(
+        counts.iter().zip([5000, 10_000, 15_000]).all(|(got, expected)| i32::abs(got - expected) < 400),
+        "{counts:?}"
+    );
     assert!((0..1000).all(|_| stream.below(7) < 7));
     let streams = [(7, Purpose::Data), (7, Purpose::Order), (8, Purpose::Data), (7, Purpose::Weights)];
     let drawn: Vec<u64> = streams
@@ -116,8 +119,8 @@ fn dose_curves_have_their_documented_properties() {
     let rows: Vec<&[f32]> = data.y.chunks_exact(dose::TARGETS).collect();
     let share = |class: f32| rows.iter().filter(|row| row[1] == class).count() as f64 / 6000.0;
     // A tenth of each class is flat and counts as above.
-    for (class, wanted) in [(0.0, 0.3), (1.0, 0.3), (2.0, 0.4)] {
-        assert!((share(class) - wanted).abs() < 0.025, "class {class}: {}", share(class));
+    for (class, expected) in [(0.0, 0.3), (1.0, 0.3), (2.0, 0.4)] {
+        assert!((share(class) - expected).abs() < 0.025, "class {class}: {}", share(class));
     }
     for (row, x) in rows.iter().zip(data.x.chunks_exact(2 * dose::POINTS)) {
         let [value, class, clamped, yn, yd] = row[..] else { panic!("five targets") };
@@ -146,9 +149,11 @@ fn resonators_stay_in_their_ranges() {
     assert!(data.test.x.chunks_exact(3).all(|x| within(x, 500.0)));
     for (x, y) in data.test.x.chunks_exact(3).zip(data.test.y.chunks_exact(2)) {
         let [w, w0, q] = [0, 1, 2].map(|at| 10_f64.powf(f64::from(x[at])));
-        let wanted = rf::response(w, w0, q);
-        let size = wanted[0].hypot(wanted[1]);
-        assert!((f64::from(y[0]) - wanted[0]).abs() < 1e-3 * size && (f64::from(y[1]) - wanted[1]).abs() < 1e-3 * size);
+        let expected = rf::response(w, w0, q);
+        let size = expected[0].hypot(expected[1]);
+        assert!(
+            (f64::from(y[0]) - expected[0]).abs() < 1e-3 * size && (f64::from(y[1]) - expected[1]).abs() < 1e-3 * size
+        );
     }
     assert!(rf::draw(Size::Smoke, 1).filters.iter().any(|filter| filter.q > rf::QUALITIES[1]));
 }
@@ -175,10 +180,10 @@ fn poses_fill_every_bucket_and_split_by_bucket() {
     }
     let data = ik::draw(Size::Contract, 2);
     for part in [&data.train, &data.test] {
-        for wanted in 0..4 {
-            let found = part.x.chunks_exact(4).any(|x| ik::bucket(ik::determinant(f64::from(x[1]))) == wanted);
+        for expected in 0..4 {
+            let found = part.x.chunks_exact(4).any(|x| ik::bucket(ik::determinant(f64::from(x[1]))) == expected);
             // In f32 the error of π is 8.7e-8, so an exactly folded arm stays in the first bucket.
-            assert!(found, "bucket {wanted} is empty");
+            assert!(found, "bucket {expected} is empty");
         }
     }
 }

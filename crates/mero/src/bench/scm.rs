@@ -51,7 +51,7 @@ const CASES: &[Case] = &[
 
 pub(super) fn run(args: &Args) -> Answer {
     if args.n >= 1 << 31 {
-        return Err(Failure::usage(format!("n is {}, wanted below {}", args.n, 1_u32 << 31)));
+        return Err(Failure::usage(format!("n is {}, expected below {}", args.n, 1_u32 << 31)));
     }
     check_size(args.n)?;
     let device = args.common.hardware.open()?;

@@ -74,7 +74,7 @@ pub(crate) static XPCS_CONFIG: Content = Content {
     name: "a configuration of mero xpcs",
     is_own: |start, _| {
         let mut lines = start.split(|byte| *byte == b'\n');
-        let mut next = |wanted: &[u8]| lines.next().is_some_and(|line| line.starts_with(wanted));
+        let mut next = |expected: &[u8]| lines.next().is_some_and(|line| line.starts_with(expected));
         next(b"analysis_mode: ") && next(b"analyzer_parameters:") && next(b"  dt: ") && next(b"  scattering:")
     },
 };

@@ -78,7 +78,7 @@ impl Hardware {
     /// Errors if the device is unknown or cannot run kernels, or if there are too many threads.
     pub(crate) fn check(&self) -> Answer {
         if self.threads > MOST_THREADS {
-            return Err(Failure::usage(format!("threads is {}, wanted at most {MOST_THREADS}", self.threads)));
+            return Err(Failure::usage(format!("threads is {}, expected at most {MOST_THREADS}", self.threads)));
         }
         self.geometries()?;
         Products::parse(&self.products)?;

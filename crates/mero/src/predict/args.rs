@@ -117,7 +117,7 @@ impl FromStr for Validity {
         let parts = text.rsplit_once(':').and_then(|(column, tau)| Some((column, tau.parse::<f32>().ok()?)));
         match parts {
             Some((column, tau)) if tau > 0.0 && tau.is_finite() => Ok(Self { column: column.to_owned(), tau }),
-            _ => Err("wanted a column and a threshold above 0, like speed:0.1".into()),
+            _ => Err("expected a column and a threshold above 0, like speed:0.1".into()),
         }
     }
 }

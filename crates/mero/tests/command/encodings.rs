@@ -63,9 +63,9 @@ fn what_cannot_be_encoded_so_is_an_error() {
         ("--encode id", "--encode: got \"id\", expected zip=levels", 2),
     ];
     let mut failures = Vec::new();
-    for (flags, wanted, code) in cases {
+    for (flags, expected, code) in cases {
         let line = format!("train t.csv --target y {flags}");
-        super::check(&folder, &line, &format!("train: {wanted}"), code, &mut failures);
+        super::check(&folder, &line, &format!("train: {expected}"), code, &mut failures);
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }

@@ -42,7 +42,7 @@ fn a_run_writes_two_complete_files_and_prints_their_paths() {
 fn another_program_gets_rows_and_its_predictions_are_scored() {
     let folder = tempfile::tempdir().unwrap();
     let text = told(folder.path(), "experiment ik --mode contract --seed 6 --seeds 2 --rows rows");
-    assert_eq!(text, "  rows/6\n  rows/7\n\n  wanted for each row of predict.csv: dtheta1, dtheta2\n");
+    assert_eq!(text, "  rows/6\n  rows/7\n\n  expected for each row of predict.csv: dtheta1, dtheta2\n");
     let header = |name: &str| {
         let text = fs::read_to_string(folder.path().join("rows/6").join(name)).unwrap();
         text.lines().next().unwrap().to_owned()
@@ -76,8 +76,8 @@ fn another_program_gets_rows_and_its_predictions_are_scored() {
     assert!(figure("success") > 0.4 && figure("success") < 0.6, "{}", figure("success"));
     fs::write(folder.path().join("found/7.csv"), "dtheta2,dtheta1,dtheta3\n0,0,0\n").unwrap();
     let output = mero(folder.path(), line);
-    let wanted = "mero: experiment: found/7.csv: column \"dtheta3\" is not one of dtheta1, dtheta2\n";
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(1), wanted));
+    let expected = "mero: experiment: found/7.csv: column \"dtheta3\" is not one of dtheta1, dtheta2\n";
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(1), expected));
 }
 
 #[test]
@@ -119,18 +119,18 @@ fn bad_arguments_are_errors_at_once() {
             2,
             "mero: experiment: seed: got 18446744073709551615, expected at most 18446744073709551613 for 2 seeds\n",
         ),
-        ("experiment ik --seeds 0 --rows rows", 2, "mero: experiment: seeds is 0, wanted at least 1\n"),
+        ("experiment ik --seeds 0 --rows rows", 2, "mero: experiment: seeds is 0, expected at least 1\n"),
         (
             "experiment ik --mode contract --predictions mine=nowhere",
             1,
             "mero: experiment: nowhere/1.csv: cannot be read: No such file or directory\n",
         ),
     ];
-    for (line, code, wanted) in cases {
+    for (line, code, expected) in cases {
         let output = mero(folder.path(), line);
         assert_eq!(
             (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
-            (Some(code), wanted),
+            (Some(code), expected),
             "{line}"
         );
         assert!(output.stdout.is_empty(), "{line}");

@@ -88,8 +88,8 @@ fn the_digest_ignores_key_order_and_whitespace_and_can_be_pinned() {
     folder.write("out/metadata.json", format!("{{{}\n}}\n", reversed.join(",")));
     folder.told(&format!("export --check out --expect-digest {}", digest.to_uppercase()));
     let other = "0".repeat(64);
-    let wanted = format!("out: its digest is {digest}, expected {other}");
-    assert_eq!(refused(&folder, &format!("export --check out --expect-digest {other}")), wanted);
+    let expected = format!("out: its digest is {digest}, expected {other}");
+    assert_eq!(refused(&folder, &format!("export --check out --expect-digest {other}")), expected);
     assert_eq!(validate_bundle(&folder.path("out"), None).expect("valid").digest, digest);
 }
 
@@ -103,8 +103,8 @@ fn wrong_metadata_are_errors() {
         (|it| drop(it.as_object_mut().unwrap().remove("format")), "key \"format\" is missing"),
         (|it| it["format"] = json!("other"), "format is \"other\", this engine reads \"meromorph_bundle\""),
         (|it| it["schema_version"] = json!(2), "schema_version is 2, this engine reads 1"),
-        (|it| it["opset"] = json!(17), "opset is 17 and batch_axis 0, wanted 18 and 0"),
-        (|it| it["decoding"]["mode"] = json!("loose"), "decoding is \"loose\", wanted \"strict\""),
+        (|it| it["opset"] = json!(17), "opset is 17 and batch_axis 0, expected 18 and 0"),
+        (|it| it["decoding"]["mode"] = json!("loose"), "decoding is \"loose\", expected \"strict\""),
         (|it| it["decoding"]["tau_infer"] = json!(0), "tau_infer is 0, expected a finite number above 0"),
         (|it| it["decoding"]["tau_infer"] = json!(-0.5), "tau_infer is -0.5, expected a finite number above 0"),
         (|it| it["decoding"]["tau_train"] = json!(1e-6), "tau_train is 0.000001, expected at least tau_infer = 0.25"),
@@ -119,35 +119,35 @@ fn wrong_metadata_are_errors() {
         ),
         (
             |it| it["onnx"]["file"] = json!("../model.onnx"),
-            "onnx is in \"../model.onnx\", which leads out of the bundle; wanted \"model.onnx\"",
+            "onnx is in \"../model.onnx\", which leads out of the bundle; expected \"model.onnx\"",
         ),
         (
             |it| it["model"]["file"] = json!("/etc/passwd"),
-            "model is in \"/etc/passwd\", which leads out of the bundle; wanted \"model.safetensors\"",
+            "model is in \"/etc/passwd\", which leads out of the bundle; expected \"model.safetensors\"",
         ),
-        (|it| it["model"]["file"] = json!("m"), "model is in \"m\", wanted \"model.safetensors\""),
+        (|it| it["model"]["file"] = json!("m"), "model is in \"m\", expected \"model.safetensors\""),
         (
             |it| it["outputs"].as_array_mut().unwrap().swap(0, 1),
-            "outputs are bottom_mask, decoded, gap_mask, fault_mask, semantic_bottom_mask, bottom_provenance; wanted decoded, \
+            "outputs are bottom_mask, decoded, gap_mask, fault_mask, semantic_bottom_mask, bottom_provenance; expected decoded, \
              bottom_mask, gap_mask, fault_mask, semantic_bottom_mask, bottom_provenance, in this order",
         ),
         (
             |it| it["decoding"]["fields"].as_array_mut().unwrap().swap(1, 2),
-            "decoding.fields are decoded, gap_mask, bottom_mask, fault_mask, semantic_bottom_mask, bottom_provenance; wanted \
+            "decoding.fields are decoded, gap_mask, bottom_mask, fault_mask, semantic_bottom_mask, bottom_provenance; expected \
              decoded, bottom_mask, gap_mask, fault_mask, semantic_bottom_mask, bottom_provenance, in this order",
         ),
     ];
     let folder = filled();
     let sound = metadata(&folder);
     let mut wrong = Vec::new();
-    for (change, wanted) in cases {
+    for (change, expected) in cases {
         let mut forged = sound.clone();
         change(&mut forged);
         forge(&folder, &forged.to_string());
-        let wanted = format!("out/metadata.json: {wanted}");
+        let expected = format!("out/metadata.json: {expected}");
         let said = refused(&folder, "export --check out");
-        if said != wanted {
-            wrong.push(format!("wanted {wanted}\ngot    {said}"));
+        if said != expected {
+            wrong.push(format!("expected {expected}\ngot    {said}"));
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
@@ -177,11 +177,11 @@ fn texts_that_are_not_strict_json_are_errors() {
             "is damaged: unknown field `extra`, expected ".into(),
         ),
     ];
-    for (text, wanted) in cases {
+    for (text, expected) in cases {
         assert_ne!(text, sound);
         forge(&folder, &text);
         let said = refused(&folder, "export --check out");
-        assert!(said.starts_with(&format!("out/metadata.json: {wanted}")), "{said}");
+        assert!(said.starts_with(&format!("out/metadata.json: {expected}")), "{said}");
     }
 }
 
@@ -194,14 +194,14 @@ fn modified_files_are_errors() {
     bent[whole.len() / 2] ^= 1;
     folder.write("out/model.onnx", &bent);
     let (got, told) = (digest(&bent), metadata["onnx"]["sha256"].as_str().expect("a text"));
-    let wanted = format!("out/model.onnx: has SHA-256 {got}, metadata.json says {told}");
-    assert_eq!(refused(&folder, "export --check out"), wanted);
+    let expected = format!("out/model.onnx: has SHA-256 {got}, metadata.json says {told}");
+    assert_eq!(refused(&folder, "export --check out"), expected);
     folder.write("out/model.onnx", &whole[1..]);
-    let wanted = format!("out/model.onnx: has {} bytes, metadata.json says {}", whole.len() - 1, whole.len());
-    assert_eq!(refused(&folder, "export --check out"), wanted);
+    let expected = format!("out/model.onnx: has {} bytes, metadata.json says {}", whole.len() - 1, whole.len());
+    assert_eq!(refused(&folder, "export --check out"), expected);
     fs::remove_file(folder.path("out/model.onnx")).expect("removed");
-    let wanted = "out/model.onnx: cannot be read: No such file or directory";
-    assert_eq!(refused(&folder, "export --check out"), wanted);
+    let expected = "out/model.onnx: cannot be read: No such file or directory";
+    assert_eq!(refused(&folder, "export --check out"), expected);
     folder.write("elsewhere", &whole);
     std::os::unix::fs::symlink(folder.path("elsewhere"), folder.path("out/model.onnx")).expect("linked");
     assert_eq!(refused(&folder, "export --check out"), "out/model.onnx: is a symbolic link; expected a regular file");
@@ -210,10 +210,10 @@ fn modified_files_are_errors() {
     folder.told("export --check out");
     folder.write("out/metadata.sha256", "abc");
     let has = digest(&canonical(&metadata));
-    let wanted = format!("out/metadata.sha256: says abc, metadata.json has {has}: one of them was changed");
-    assert_eq!(refused(&folder, "export --check out"), wanted);
+    let expected = format!("out/metadata.sha256: says abc, metadata.json has {has}: one of them was changed");
+    assert_eq!(refused(&folder, "export --check out"), expected);
     let output = folder.mero("predict out t.csv --device cpu");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), format!("mero: predict: {wanted}\n"));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), format!("mero: predict: {expected}\n"));
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn rates_and_sweeps_are_reported() {
     );
     let zero = folder.mero("eval m t.csv --device cpu --sweep=0");
     let said = String::from_utf8_lossy(&zero.stderr);
-    assert_eq!(said, "mero: eval: sweep: tau is 0, wanted a finite number above 0\n");
+    assert_eq!(said, "mero: eval: sweep: tau is 0, expected a finite number above 0\n");
     folder.told("train t.csv --target b --device cpu --threads 1 --hidden 8 --epochs 1 --out plain");
     let said = folder.mero("eval plain t.csv --device cpu --sweep").stderr;
     assert_eq!(String::from_utf8_lossy(&said), "mero: eval: sweep: the model has no poles, so no threshold\n");
@@ -276,7 +276,7 @@ fn rates_and_sweeps_are_reported() {
 #[test]
 fn contradictory_arguments_are_errors() {
     let folder = filled();
-    for (line, wanted) in [
+    for (line, expected) in [
         ("export m --onnx o --data t.csv", "export: data: it is what --f16 and --int8 are compared on"),
         ("export m --int8 m", "export: m is the model itself; name another file"),
         ("export m --onnx ./m", "export: ./m is the model itself; name another file"),
@@ -284,7 +284,7 @@ fn contradictory_arguments_are_errors() {
     ] {
         let output = folder.mero(line);
         assert_eq!(output.status.code(), Some(2), "{line}");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("mero: {wanted}\n"));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("mero: {expected}\n"));
     }
     for line in ["export m", "export --bundle out", "export m --check out", "export m --onnx o --overwrite"] {
         assert_eq!(folder.mero(line).status.code(), Some(2), "{line}");

@@ -136,14 +136,14 @@ fn a_model_of_the_format_without_a_checksum_is_still_read() {
 #[test]
 fn a_named_pipe_is_written_if_something_reads_it() {
     let folder = trained();
-    let wanted = folder.told("predict good.model good.csv --device cpu");
+    let expected = folder.told("predict good.model good.csv --device cpu");
     assert!(Command::new("mkfifo").arg(folder.path("pipe")).status().expect("mkfifo").success());
     let predict = "timeout 20 $mero predict good.model good.csv --device cpu -o pipe";
     for line in [format!("cat pipe > got & {predict}; wait"), format!("(sleep 0.5; cat pipe > got) & {predict}; wait")]
     {
         let output = shell(&folder, &line);
         assert_eq!((output.status.code(), said(&output)), (Some(0), String::new()), "{line}");
-        assert_eq!(folder.text("got"), wanted, "{line}");
+        assert_eq!(folder.text("got"), expected, "{line}");
     }
     let output = shell(&folder, predict);
     let message = "mero: predict: pipe: cannot be written: it is a pipe that nothing reads\n";
@@ -159,7 +159,7 @@ fn a_table_or_model_that_is_none_is_refused_by_its_first_bytes() {
     let zero = "is not text: byte 0 is 0; tables are read from CSV, JSON lines, Parquet, XLSX, NPY and NPZ";
     let foreign = "is not a safetensors file, which models and checkpoints are";
     let mut failures = Vec::new();
-    for (line, wanted) in [
+    for (line, expected) in [
         ("train /dev/zero --target y", format!("train: /dev/zero: {zero}")),
         ("train sparse --target y", format!("train: sparse: {zero}")),
         ("predict /dev/zero good.csv", format!("predict: /dev/zero: {foreign}")),
@@ -169,7 +169,7 @@ fn a_table_or_model_that_is_none_is_refused_by_its_first_bytes() {
         ("train book.ods --target y", "train: book.ods: is an OpenDocument file (.ods); save it as CSV or XLSX".into()),
     ] {
         let start = Instant::now();
-        check(&folder, line, &wanted, 1, &mut failures);
+        check(&folder, line, &expected, 1, &mut failures);
         if start.elapsed() > Duration::from_secs(5) {
             failures.push(format!("{line}: took {:?}", start.elapsed()));
         }
@@ -208,7 +208,7 @@ fn what_memory_cannot_hold_is_refused_before_it_is_allocated() {
     (0..1500).for_each(|_| gz.write_all(ones.as_bytes()).expect("ones"));
     gz.finish().expect("a file");
     let mut failures = Vec::new();
-    for (line, wanted) in [
+    for (line, expected) in [
         ("$mero train bomb.csv.gz --target c0", "train: bomb.csv.gz: does not "),
         (
             "$mero train bomb.npz --target y",
@@ -235,7 +235,7 @@ fn what_memory_cannot_hold_is_refused_before_it_is_allocated() {
         let output = shell(&folder, &format!("ulimit -v 2000000; {line}"));
         let is_clean = matches!(output.status.code(), Some(1 | 2));
         if !is_clean
-            || !said(&output).starts_with(&format!("mero: {wanted}"))
+            || !said(&output).starts_with(&format!("mero: {expected}"))
             || start.elapsed() > Duration::from_secs(20)
         {
             failures.push(format!("{line}: {:?} {:?} {}", output.status, start.elapsed(), said(&output)));
@@ -256,8 +256,8 @@ fn a_model_of_too_many_layers_is_refused() {
     let header = header.replacen(r#"{\"format\":2,"#, r#"{\"format\":1,"#, 1);
     folder.write("deep", [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &whole[8 + length..]].concat());
     let mut failures = Vec::new();
-    let wanted = "predict: deep: model: layers.1024: too many layers: expected at most 1024";
-    check(&folder, "predict deep good.csv", wanted, 1, &mut failures);
+    let expected = "predict: deep: model: layers.1024: too many layers: expected at most 1024";
+    check(&folder, "predict deep good.csv", expected, 1, &mut failures);
     assert!(failures.is_empty(), "{failures:?}");
 }
 
@@ -302,8 +302,8 @@ fn only_a_model_of_the_same_columns_is_replaced_without_force() {
         check(&folder, &line, &format!("train: {what}; {}", way(option)), 2, &mut failures);
     }
     let line = format!("demo --rows 300 --out notes {TINY}");
-    let wanted = format!("demo: notes: exists and is not a model; {}", way("--out"));
-    check(&folder, &line, &wanted, 2, &mut failures);
+    let expected = format!("demo: notes: exists and is not a model; {}", way("--out"));
+    check(&folder, &line, &expected, 2, &mut failures);
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
     assert_eq!(folder.text("notes"), "not a model");
     for flags in [
@@ -365,9 +365,9 @@ fn mistyped_commands_are_guessed_and_colours_can_be_switched_off() {
     let folder = Folder::new();
     assert_eq!(folder.told("--version"), format!("mero {}\n", env!("CARGO_PKG_VERSION")));
     assert_eq!(folder.told("help train"), folder.told("train --help"));
-    for (line, wanted) in [("trian", "'train'"), ("help trian", "'train'"), ("train x --traget y", "'--target'")] {
+    for (line, expected) in [("trian", "'train'"), ("help trian", "'train'"), ("train x --traget y", "'--target'")] {
         let (code, said) = folder.refused(line);
-        assert!(code == Some(2) && said.contains("similar") && said.contains(wanted), "{line}: {said}");
+        assert!(code == Some(2) && said.contains("similar") && said.contains(expected), "{line}: {said}");
     }
     // A terminal, of which the program `script` makes one: with colours, and without them under NO_COLOR.
     let run = |setting: &str| {

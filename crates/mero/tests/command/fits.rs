@@ -171,7 +171,7 @@ fn a_parameter_that_is_fixed_in_one_of_many_fits_has_no_error_there() {
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
     assert_eq!(rows[0], ["set", "c", "c_stderr", "b", "b_stderr", "rms_residual", "rows", "stop"]);
     assert_eq!(rows[1][..3], ["s0", "0.5", ""]);
-    let close = |got: &str, wanted: f64| (got.parse::<f64>().unwrap() - wanted).abs() < 1e-12;
+    let close = |got: &str, expected: f64| (got.parse::<f64>().unwrap() - expected).abs() < 1e-12;
     // Σ r² = 4 - 2² / 14 with three degrees of freedom, and Σ t² = 14.
     let square = 4.0 - 4.0 / 14.0;
     assert!(close(rows[1][3], 2.0 - 2.0 / 14.0) && close(rows[1][4], (square / 3.0 / 14.0_f64).sqrt()), "{table}");

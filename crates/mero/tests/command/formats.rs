@@ -48,15 +48,15 @@ const KINDS: [&str; 6] = ["t.csv", "t.jsonl", "t.json", "t.csv.gz", "t.zst", "t.
 #[test]
 fn every_kind_trains_and_predicts_the_same_from_a_file_and_a_pipe() {
     let folder = filled();
-    let wanted = folder.told("predict m t.csv --device cpu");
+    let expected = folder.told("predict m t.csv --device cpu");
     let model = weights(&folder, "m");
     for kind in KINDS {
         folder.told(&format!("train {kind} --target y {QUICK} --missing drop --out again"));
         assert!(weights(&folder, "again") == model, "{kind}: the same rows give the same model");
-        assert_eq!(folder.told(&format!("predict m {kind} --device cpu")), wanted, "{kind}");
+        assert_eq!(folder.told(&format!("predict m {kind} --device cpu")), expected, "{kind}");
         if kind != "t.tsv.zst" {
             let output = piped(&folder, "predict m - --device cpu", kind);
-            assert_eq!(String::from_utf8_lossy(&output.stdout), wanted, "{kind}");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{kind}");
             let output = piped(&folder, "eval m - --device cpu --json", kind);
             assert!(output.status.success(), "{kind}: {}", String::from_utf8_lossy(&output.stderr));
             let output = piped(&folder, &format!("train - --target y {QUICK} --missing drop --out piped"), kind);

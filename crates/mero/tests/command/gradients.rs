@@ -48,8 +48,8 @@ fn options_of_gradients_train_and_are_reported() {
         ("--loss-scale 4", "train: --loss-scale has no effect without --precision f16"),
         ("--optimizer lamb --skip-overflow", "train: skip_overflow: the optimizer lamb cannot leave out an update"),
     ];
-    for (flags, wanted) in cases {
-        check(&folder, &format!("train good.csv --target y {flags}"), wanted, 2, &mut failures);
+    for (flags, expected) in cases {
+        check(&folder, &format!("train good.csv --target y {flags}"), expected, 2, &mut failures);
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
@@ -99,8 +99,8 @@ fn settings_are_compared_by_memory_and_time() {
     );
     let mut failures = Vec::new();
     let wrong = "plan --hidden 8 --settings --recompute-layers layers.9";
-    let wanted = "plan: train: recompute_layers: got \"layers.9\", expected one of \"activation\", \"layer\", \"layer_norm\", \"layers.0\", \"layers.1\", \"layers.2\", \"linear\", \"map\", \"masked\", \"matmul\", \"rational\"; did you mean \"layers.0\"?";
-    check(&folder, wrong, wanted, 2, &mut failures);
+    let expected = "plan: train: recompute_layers: got \"layers.9\", expected one of \"activation\", \"layer\", \"layer_norm\", \"layers.0\", \"layers.1\", \"layers.2\", \"linear\", \"map\", \"masked\", \"matmul\", \"rational\"; did you mean \"layers.0\"?";
+    check(&folder, wrong, expected, 2, &mut failures);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
@@ -123,15 +123,16 @@ fn a_doctor_says_what_is_well_and_what_is_not() {
     let folder = filled();
     json(&folder, &format!("{FEW} --out model"));
     let told = folder.told("doctor model good.csv --device cpu");
-    for wanted in ["✓ rows", "✓ parameters", "✓ gradient ", "✓ steady steps", "✓ repeatable", "batch size"] {
-        assert!(told.contains(wanted), "{wanted} in {told}");
+    for expected in ["✓ rows", "✓ parameters", "✓ gradient ", "✓ steady steps", "✓ repeatable", "batch size"]
+    {
+        assert!(told.contains(expected), "{expected} in {told}");
     }
     let report: Value = serde_json::from_str(&folder.told("doctor model good.csv --device cpu --json")).unwrap();
     assert_eq!((report["failed"].as_u64(), report["checks"].as_array().map(Vec::len)), (Some(0), Some(10)));
     let mut failures = Vec::new();
     folder.write("few.csv", "a,b,colour,y\n1,2,red,3\n");
-    let wanted = "doctor: few.csv: got 1 rows with every input and the target, expected at least 8";
-    check(&folder, "doctor model few.csv --device cpu", wanted, 1, &mut failures);
+    let expected = "doctor: few.csv: got 1 rows with every input and the target, expected at least 8";
+    check(&folder, "doctor model few.csv --device cpu", expected, 1, &mut failures);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 

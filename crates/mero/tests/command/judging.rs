@@ -59,7 +59,7 @@ fn info_says_what_a_model_is_and_how_it_did() {
     assert_eq!(training["best_epoch"], last(&report)["best_epoch"]);
     assert_eq!((&info["interval"]["calibration"], &info["interval"]["rows"]), (&"test".into(), &18.into()));
     let text = folder.told("info m");
-    for wanted in [
+    for expected in [
         "\"y\", a number",
         "49 parameters",
         "colour  category",
@@ -67,7 +67,7 @@ fn info_says_what_a_model_is_and_how_it_did() {
         "84 for training, 18 for validation",
         "without inputs",
     ] {
-        assert!(text.contains(wanted), "{wanted}: {text}");
+        assert!(text.contains(expected), "{expected}: {text}");
     }
     // A bundle carries the record too; a page and a package only predict.
     folder.told("export m --bundle b --device cpu");
@@ -117,8 +117,8 @@ fn validation_and_test_rows_come_from_files_of_their_own() {
         "train good.csv --target y {QUICK} --missing drop --validation-file v.csv --test-file t.csv --json --out m"
     );
     let lines = json(&folder, &line);
-    let wanted = serde_json::json!({ "train": 120, "validation": 31, "test": 40 });
-    assert_eq!((&lines[0]["rows"], &last(&lines)["rows"]), (&wanted, &wanted));
+    let expected = serde_json::json!({ "train": 120, "validation": 31, "test": 40 });
+    assert_eq!((&lines[0]["rows"], &last(&lines)["rows"]), (&expected, &expected));
     let files = serde_json::json!([
         { "part": "validation", "source": "v.csv", "rows": 31, "dropped": 1, "unseen": 1 },
         { "part": "test", "source": "t.csv", "rows": 40, "dropped": 0, "unseen": 0 },
@@ -166,8 +166,8 @@ fn contradictions_about_held_out_rows_are_errors() {
         ),
     ];
     let mut failures = Vec::new();
-    for (line, wanted) in cases {
-        check(&folder, &format!("train {line} {QUICK}"), &format!("train: {wanted}"), 2, &mut failures);
+    for (line, expected) in cases {
+        check(&folder, &format!("train {line} {QUICK}"), &format!("train: {expected}"), 2, &mut failures);
     }
     let missing = "train: column \"b\" is missing from blind.csv; it has \"a\", \"y\"";
     check(&folder, &format!("train good.csv --target y --test-file blind.csv {QUICK}"), missing, 1, &mut failures);
@@ -207,10 +207,10 @@ fn folds_hold_out_every_row_once_and_the_model_learns_from_all() {
     let fold = held.iter().find(|line| line["event"] == "fold").unwrap();
     assert_eq!((&fold["rows"]["test"], &last(&held)["rows"]["test"]), (&23.into(), &30.into()), "{fold}");
     let text = folder.told(&format!("train good.csv --target colour {QUICK} --folds 3 --out c"));
-    for wanted in
+    for expected in
         ["fold 3 ", "mean ", "± spread", "without inputs", "AUC", "3 folds, the median of their best epochs is"]
     {
-        assert!(text.contains(wanted), "{wanted}: {text}");
+        assert!(text.contains(expected), "{expected}: {text}");
     }
 }
 
@@ -237,17 +237,17 @@ fn intervals_cover_new_rows_as_often_as_they_say() {
     }
     assert!(half[0] < 0.6 * half[1] && half[2] < 0.6 * half[3], "{half:?}");
     let mut failures = Vec::new();
-    let wanted = "predict: interval: a level of 0.9999 needs at least 9999 rows that were held out of training, but the model has 3000";
-    check(&folder, "predict m new.csv --interval 0.9999", wanted, 1, &mut failures);
-    let wanted = "predict: interval: got 90, expected a level between 0 and 1, such as 0.9";
-    check(&folder, "predict m new.csv --interval 90", wanted, 2, &mut failures);
+    let expected = "predict: interval: a level of 0.9999 needs at least 9999 rows that were held out of training, but the model has 3000";
+    check(&folder, "predict m new.csv --interval 0.9999", expected, 1, &mut failures);
+    let expected = "predict: interval: got 90, expected a level between 0 and 1, such as 0.9";
+    check(&folder, "predict m new.csv --interval 90", expected, 2, &mut failures);
     folder.told(&format!("train good.csv --target colour {QUICK} --out c"));
-    let wanted = "predict: interval: only predictions of numbers, by models without poles, have intervals";
-    check(&folder, "predict c good.csv --interval 0.9", wanted, 2, &mut failures);
+    let expected = "predict: interval: only predictions of numbers, by models without poles, have intervals";
+    check(&folder, "predict c good.csv --interval 0.9", expected, 2, &mut failures);
     folder.told(&format!("train good.csv --target y {QUICK} --test 0 --validation 0 --patience 0 --out n"));
-    let wanted =
+    let expected =
         "predict: interval: the model file holds no errors of held-out rows; train it again, with test rows or folds";
-    check(&folder, "predict n good.csv --interval 0.9", wanted, 1, &mut failures);
+    check(&folder, "predict n good.csv --interval 0.9", expected, 1, &mut failures);
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
@@ -280,10 +280,10 @@ fn importance_and_partial_dependence_find_what_a_target_is_made_of() {
     assert!(line("a").contains("██████") && !line("idle").contains('█'), "{text}");
     assert!(text.contains("Mean y by a") && text.contains("2 times"), "{text}");
     let mut failures = Vec::new();
-    let wanted = "eval: partial: the model does not read column \"z\"; it reads \"a\", \"b\", \"idle\", \"user\"";
-    check(&folder, &format!("eval m new.csv {CPU} --partial z"), wanted, 2, &mut failures);
-    let wanted = "eval: importance: got 0 repeats, expected at least 1";
-    check(&folder, &format!("eval m new.csv {CPU} --importance=0"), wanted, 2, &mut failures);
+    let expected = "eval: partial: the model does not read column \"z\"; it reads \"a\", \"b\", \"idle\", \"user\"";
+    check(&folder, &format!("eval m new.csv {CPU} --partial z"), expected, 2, &mut failures);
+    let expected = "eval: importance: got 0 repeats, expected at least 1";
+    check(&folder, &format!("eval m new.csv {CPU} --importance=0"), expected, 2, &mut failures);
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
@@ -292,14 +292,14 @@ fn a_report_is_one_page_about_the_rows_that_judge_the_model() {
     let folder = filled();
     folder.told(&format!("train good.csv --target y {QUICK} --out m --report y.html"));
     let page = folder.text("y.html");
-    for wanted in [
+    for expected in [
         "Predicting &quot;y&quot;",
         "On 18 test rows",
         "Predicted against actual",
         "Importance of the columns",
         "Loss over the epochs",
     ] {
-        assert!(page.contains(wanted), "{wanted}");
+        assert!(page.contains(expected), "{expected}");
     }
     assert!(
         page.contains("<code>mero train good.csv --target y") && page.contains("--report y.html</code>"),
@@ -310,14 +310,14 @@ fn a_report_is_one_page_about_the_rows_that_judge_the_model() {
     assert_eq!(outside.count(), 0);
     folder.told(&format!("train good.csv --target colour {QUICK} --folds 3 --out c --report c.html"));
     let page = folder.text("c.html");
-    for wanted in [
+    for expected in [
         "Cross-validation over 3 folds: AUC",
         "ROC curve",
         "Calibration",
         "<th scope=\"row\">± spread</th>",
         "validation rows",
     ] {
-        assert!(page.contains(wanted), "{wanted}");
+        assert!(page.contains(expected), "{expected}");
     }
     folder.told("eval c good.csv --device cpu --report e.html");
     let page = folder.text("e.html");

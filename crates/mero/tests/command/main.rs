@@ -137,23 +137,24 @@ fn bad_tables_give_exact_messages() {
     ];
     let folder = filled();
     let mut failures = Vec::new();
-    for (text, flags, wanted, code) in cases {
+    for (text, flags, expected, code) in cases {
         folder.write("bad.csv", text.as_bytes());
-        check(&folder, &format!("train bad.csv {flags} {QUICK}"), wanted, *code, &mut failures);
+        check(&folder, &format!("train bad.csv {flags} {QUICK}"), expected, *code, &mut failures);
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
-fn check(folder: &Folder, line: &str, wanted: &str, code: u8, failures: &mut Vec<String>) {
+fn check(folder: &Folder, line: &str, expected: &str, code: u8, failures: &mut Vec<String>) {
     let output = folder.mero(line);
     let said = String::from_utf8_lossy(&output.stderr);
     // "…" ends the start of a message whose rest is a list of names.
-    let is_said = match wanted.strip_suffix('…') {
+    let is_said = match expected.strip_suffix('…') {
         Some(start) => said.starts_with(&format!("mero: {start}")),
-        None => said == format!("mero: {wanted}\n"),
+        None => said == format!("mero: {expected}\n"),
     };
     if !is_said || output.status.code() != Some(i32::from(code)) {
-        failures.push(format!("{line}\n  wanted {code} mero: {wanted}\n  got    {:?} {said}", output.status.code()));
+        failures
+            .push(format!("{line}\n  expected {code} mero: {expected}\n  got    {:?} {said}", output.status.code()));
     }
 }
 
@@ -230,7 +231,7 @@ fn bad_arguments_give_exact_messages() {
             "train: --dropout: got 1, expected a number of at least 0 and less than 1",
             2,
         ),
-        ("train good.csv --target y --threads 100000", "train: threads is 100000, wanted at most 1024", 2),
+        ("train good.csv --target y --threads 100000", "train: threads is 100000, expected at most 1024", 2),
         ("bench matmul --size 1000000", "bench: sizes: got 1000000000000 numbers, expected at most 4294967295", 2),
         ("bench mlp --windows 10000000", "bench: windows: got 10000000, expected at most 1000000", 2),
         (
@@ -239,7 +240,7 @@ fn bad_arguments_give_exact_messages() {
             2,
         ),
         ("bench mlp --deep 1000000000", "bench: deep: got 1000000000, expected at most 10000", 2),
-        ("experiment dose --seeds 100000000000", "experiment: seeds is 100000000000, wanted at most 1000000", 2),
+        ("experiment dose --seeds 100000000000", "experiment: seeds is 100000000000, expected at most 1000000", 2),
         ("train good.csv --target y --lr -1", "train: --lr: got -1, expected a finite number above 0", 2),
         (
             "train good.csv --target y --hidden -5,6",
@@ -306,8 +307,8 @@ fn bad_arguments_give_exact_messages() {
         ),
     ];
     let mut failures = Vec::new();
-    for (line, wanted, code) in cases {
-        check(&folder, line, wanted, code, &mut failures);
+    for (line, expected, code) in cases {
+        check(&folder, line, expected, code, &mut failures);
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
@@ -327,8 +328,8 @@ fn files_that_are_not_models_are_errors_with_the_reason() {
         ("empty", "is cut short: 0 bytes hold no safetensors header"),
     ];
     let mut failures = Vec::new();
-    for (name, wanted) in cases {
-        check(&folder, &format!("predict {name} good.csv"), &format!("predict: {name}: {wanted}"), 1, &mut failures);
+    for (name, expected) in cases {
+        check(&folder, &format!("predict {name} good.csv"), &format!("predict: {name}: {expected}"), 1, &mut failures);
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }

@@ -16,8 +16,8 @@ fn every_shell_gets_completions_and_every_command_a_page() {
     assert!(page.contains(".TH mero 1") && page.contains("mero\\-train(1)"), "{page}");
     assert!(folder.told("man --dir pages").contains("pages in pages"));
     let pages = folder.names("pages");
-    for wanted in ["mero.1", "mero-train.1", "mero-bench-mlp.1", "mero-completions.1"] {
-        assert!(pages.iter().any(|name| name == wanted), "{wanted} not in {pages:?}");
+    for expected in ["mero.1", "mero-train.1", "mero-bench-mlp.1", "mero-completions.1"] {
+        assert!(pages.iter().any(|name| name == expected), "{expected} not in {pages:?}");
     }
     assert!(folder.text("pages/mero-train.1").contains("\\-\\-weight\\-decay"));
 }
@@ -31,10 +31,10 @@ fn a_run_is_repeated_from_its_options_in_a_file() {
         format!("train good.csv {options} --device cpu --threads 1 --out a --report a.html --save-config run.toml");
     folder.told(&line);
     let config = folder.text("run.toml");
-    for wanted in
+    for expected in
         ["hidden = [8, 4]", "lr = 0.003", "na = [\"x\", \"--\"]", "target = \"y\"", "threads = 1", "device = \"cpu\""]
     {
-        assert!(config.contains(wanted), "{wanted} not in\n{config}");
+        assert!(config.contains(expected), "{expected} not in\n{config}");
     }
     assert!(!config.contains("out =") && !config.contains("report ="), "{config}");
     assert!(folder.text("a.html").contains("hidden = [8, 4]"), "the page has the file");
@@ -85,12 +85,12 @@ fn mistakes_in_a_file_of_options_name_it() {
         ("test = 2", "test: got 2, expected a number of at least 0 and less than 1"),
     ];
     let mut failures = Vec::new();
-    for (text, wanted) in cases {
+    for (text, expected) in cases {
         folder.write("bad.toml", text);
         check(
             &folder,
             "train good.csv --target y --config bad.toml",
-            &format!("train: bad.toml: {wanted}"),
+            &format!("train: bad.toml: {expected}"),
             2,
             &mut failures,
         );
@@ -108,10 +108,10 @@ fn mistakes_in_a_file_of_options_name_it() {
         ("group = \"w\"", &format!("bad.toml: {unknown}"), 1),
         ("folds = 1", "bad.toml: folds: got 1, expected at least 2", 2),
     ];
-    for (text, wanted, code) in cases {
+    for (text, expected, code) in cases {
         folder.write("bad.toml", text);
         let line = "train good.csv --target y --config bad.toml";
-        check(&folder, line, &format!("train: {wanted}"), code, &mut failures);
+        check(&folder, line, &format!("train: {expected}"), code, &mut failures);
     }
     folder.write("bad.toml", "ignore = [\"a\"]\nepochs = 3\n");
     let line = "train good.csv --target w --config bad.toml";
@@ -165,17 +165,17 @@ fn mistyped_names_get_a_guess() {
         ("eval m good.csv --partial colr", "colour"),
         ("experiment dose --methods direction-haed", "direction-head"),
     ];
-    for (line, wanted) in cases {
+    for (line, expected) in cases {
         let (_, said) = folder.refused(line);
-        assert!(said.contains(&format!("did you mean \"{wanted}\"?")), "{line}: {said}");
+        assert!(said.contains(&format!("did you mean \"{expected}\"?")), "{line}: {said}");
     }
-    for (line, wanted) in [
+    for (line, expected) in [
         ("train good.csv --taget y", "'--target'"),
         ("trian", "'train'"),
         ("train good.csv --target y --optimizer adm", "'adam'"),
     ] {
         let (_, said) = folder.refused(line);
-        assert!(said.contains("similar") && said.contains(wanted), "{line}: {said}");
+        assert!(said.contains("similar") && said.contains(expected), "{line}: {said}");
     }
 }
 
@@ -227,8 +227,8 @@ fn folds_do_not_resume_and_predictions_are_csv() {
     assert!(code == Some(2) && said.contains("'--resume <CKPT>' cannot be used with '--folds <K>'"), "{said}");
     folder.told(&format!("train good.csv --target y {QUICK} --out m"));
     let mut failures = Vec::new();
-    let wanted = "predict: p.npz: predictions are written as CSV only: expected a name such as p.csv";
-    check(&folder, "predict m good.csv --with-inputs -o p.npz", wanted, 2, &mut failures);
+    let expected = "predict: p.npz: predictions are written as CSV only: expected a name such as p.csv";
+    check(&folder, "predict m good.csv --with-inputs -o p.npz", expected, 2, &mut failures);
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 
@@ -271,12 +271,12 @@ fn options_print_under_their_headings() {
         let page = folder.told(&format!("help {command}"));
         commands.extend(subcommands(&page).into_iter().map(|name| format!("{command} {name}").trim().to_owned()));
         for (heading, options) in headings(&page) {
-            let wanted = SHARED.iter().find(|(name, _)| *name == heading).map(|(_, options)| *options);
-            let wanted = wanted.or_else(|| {
+            let expected = SHARED.iter().find(|(name, _)| *name == heading).map(|(_, options)| *options);
+            let expected = expected.or_else(|| {
                 let own = own.iter().find(|(name, _)| *name == command && heading == "Options");
                 own.map(|(_, options)| *options)
             });
-            if wanted.is_some_and(|wanted| options.join(" ") != wanted) {
+            if expected.is_some_and(|expected| options.join(" ") != expected) {
                 found.push(format!("{command}, {heading}: {}", options.join(" ")));
             }
         }

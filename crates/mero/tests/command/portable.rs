@@ -129,7 +129,7 @@ fn errors_of_an_export_leave_no_files() {
     let cases = [
         ("m --html x --web none", 1, "--web: none has no web.json".to_owned()),
         ("m --html x --web old", 1, format!("the web files in old have version 0.0.1, this mero has {VERSION}")),
-        ("m --html x --web twice", 1, "twice/portable/page.html: has 2 places for a model, wanted one".into()),
+        ("m --html x --web twice", 1, "twice/portable/page.html: has 2 places for a model, expected one".into()),
         ("m --npm x --web twice", 1, "twice/portable/package/index.js: cannot be read".into()),
         ("m --npm x --web web --name Wine", 1, "package name \"Wine\" is not one that npm takes".into()),
         (
@@ -143,9 +143,9 @@ fn errors_of_an_export_leave_no_files() {
         ("m --onnx x --web web", 2, "the following required arguments were not provided".into()),
         ("m --html x --overwrite", 2, "the following required arguments were not provided".into()),
     ];
-    for (line, code, wanted) in cases {
+    for (line, code, expected) in cases {
         let (got, said) = folder.refused(&format!("export {line}"));
-        assert!(got == Some(code) && said.contains(&wanted), "{line}: {got:?} {said}");
+        assert!(got == Some(code) && said.contains(&expected), "{line}: {got:?} {said}");
         assert_eq!(folder.names(""), before, "{line}");
     }
 }
@@ -198,7 +198,7 @@ fn the_server_sends_the_headers_that_browsers_need() {
     assert!(server.address.starts_with("127.0.0.1:"), "{}", server.address);
     let (head, body) = server.ask("GET /");
     assert!(head.starts_with("http/1.1 200") && body == "<h1>start</h1>", "{head}");
-    for wanted in [
+    for expected in [
         "cross-origin-opener-policy: same-origin",
         "cross-origin-embedder-policy: require-corp",
         "x-content-type-options: nosniff",
@@ -207,7 +207,7 @@ fn the_server_sends_the_headers_that_browsers_need() {
         "cache-control: no-cache",
         "content-security-policy: default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self';",
     ] {
-        assert!(head.contains(wanted), "{wanted} is not in {head}");
+        assert!(head.contains(expected), "{expected} is not in {head}");
     }
     let (with_body, without) = (server.ask("GET /arm/"), server.ask("HEAD /arm/"));
     assert_eq!((with_body.1.as_str(), without.1.as_str()), ("<h1>arm</h1>", ""));

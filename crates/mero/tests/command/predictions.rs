@@ -66,8 +66,8 @@ fn rows_past_the_first_65536_are_in_order_for_several_outputs() -> Result<()> {
             assert_eq!(got.len(), 3 * ROWS);
             for (row, got) in got.chunks(3).enumerate() {
                 let (high, low) = ((row / 512) as f32, (row % 512) as f32);
-                let wanted = [row as f32, high - low, 2.0 * low + 3.0];
-                assert_eq!(got, wanted, "row {row}, {name}, on {}", device.info().device);
+                let expected = [row as f32, high - low, 2.0 * low + 3.0];
+                assert_eq!(got, expected, "row {row}, {name}, on {}", device.info().device);
             }
         }
     }
@@ -88,8 +88,8 @@ fn decoded_rows_past_the_first_65536_are_in_order_with_their_validity_factors() 
             let number = (at / 2) as f32;
             let is_bottom = at % 5 == 0 || at % 7 == 0;
             let value = if at % 2 == 0 { number } else { -number / 2.0 };
-            let wanted = if is_bottom { (0.0, 2) } else { (value, 0) };
-            assert_eq!((got.value[at], got.provenance[at]), wanted, "value {at} on {}", device.info().device);
+            let expected = if is_bottom { (0.0, 2) } else { (value, 0) };
+            assert_eq!((got.value[at], got.provenance[at]), expected, "value {at} on {}", device.info().device);
         }
     }
     Ok(())
@@ -131,17 +131,17 @@ fn a_pair_exactly_at_a_threshold_is_not_below_it() -> Result<()> {
     for device in devices(&[1, 2]) {
         for (decoding, numerators) in decodings() {
             for p in numerators {
-                let (pairs, wanted) = at_thresholds(p);
+                let (pairs, expected) = at_thresholds(p);
                 let place = format!("{decoding:?}, P = {p}, on {}", device.info().device);
                 let part = |k: usize| {
                     let values: Vec<f32> = pairs.iter().map(|pair| pair[k]).collect();
                     Tensor::from_f32(&device, [values.len()], &values).map(Var::constant)
                 };
                 let decoded = block_on(strict(&part(0)?, &part(1)?, &decoding, &[]))?;
-                assert_eq!(verdicts(&decoded), wanted, "strict, {place}");
+                assert_eq!(verdicts(&decoded), expected, "strict, {place}");
                 // A model that gives its inputs as pairs.
                 let model = model(2, (&[1.0, 0.0, 0.0, 1.0], &[0.0; 2]), [bare(1, decoding)], pair_loss());
-                assert_eq!(verdicts(&block_on(model.decoded(&device, &pairs.concat()))?), wanted, "model, {place}");
+                assert_eq!(verdicts(&block_on(model.decoded(&device, &pairs.concat()))?), expected, "model, {place}");
             }
         }
     }
@@ -192,11 +192,11 @@ fn metrics_count_a_pair_at_tau_infer_as_a_value_and_at_tau_train_as_no_gap() {
 }
 
 /// Compares the loss of one pair (P, Q) for a target with the expected one: in metrics, and in both steps on every device.
-fn check_loss(loss: PairLoss, pair: [f32; 2], target: [f32; 2], wanted: f64) -> Result<()> {
+fn check_loss(loss: PairLoss, pair: [f32; 2], target: [f32; 2], expected: f64) -> Result<()> {
     let loss = Loss::Pairs(loss);
     let model = model(2, (&[1.0, 0.0, 0.0, 1.0], &[0.0; 2]), [bare(1, Decoding::raw(0.1, None))], loss.clone());
     let metrics = Metrics::of(&model.spec, &loss, &pair, &target, 1.0).expect("there is a row");
-    assert!((metrics.loss - wanted).abs() < 1e-6, "{pair:?} in metrics: got {}, wanted {wanted}", metrics.loss);
+    assert!((metrics.loss - expected).abs() < 1e-6, "{pair:?} in metrics: got {}, expected {expected}", metrics.loss);
     let train = Examples { x: pair.to_vec(), y: target.to_vec() };
     let data = Data { inputs: 2, targets: 2, train, ..Data::default() };
     for device in devices(&[1]) {
@@ -207,7 +207,7 @@ fn check_loss(loss: PairLoss, pair: [f32; 2], target: [f32; 2], wanted: f64) -> 
             trainer.advance(1)?;
             let got = f64::from(block_on(trainer.batch_losses())?[0]);
             let place = format!("{pair:?} in the {} step on {}", step.name(), device.info().device);
-            assert!((got - wanted).abs() < 1e-6, "{place}: got {got}, wanted {wanted}");
+            assert!((got - expected).abs() < 1e-6, "{place}: got {got}, expected {expected}");
         }
     }
     Ok(())
@@ -217,8 +217,8 @@ fn check_loss(loss: PairLoss, pair: [f32; 2], target: [f32; 2], wanted: f64) -> 
 fn losses_decode_a_denominator_of_0_as_positive() -> Result<()> {
     // B = sgn(Q) max(|Q|, τ): with P = 1 and τ = 1/2 the value is 2 at Q = 0 and -2 just below, of which 1 is 1 and 3 off.
     let loss = PairLoss { decoded: 1.0, tau: [0.5; 2], ..PairLoss::none() };
-    for (q, wanted) in [(0.0, 1.0), (0.25, 1.0), (-0.25, 9.0), (1.0, 0.0), (-1.0, 4.0)] {
-        check_loss(loss, [1.0, q], [1.0, 1.0], wanted)?;
+    for (q, expected) in [(0.0, 1.0), (0.25, 1.0), (-0.25, 9.0), (1.0, 0.0), (-1.0, 4.0)] {
+        check_loss(loss, [1.0, q], [1.0, 1.0], expected)?;
     }
     Ok(())
 }
@@ -226,8 +226,8 @@ fn losses_decode_a_denominator_of_0_as_positive() -> Result<()> {
 #[test]
 fn the_sign_term_includes_targets_with_a_denominator_exactly_at_the_bound() -> Result<()> {
     // The cosine of the angle between (3, 4) and (4, 3) is 24 / 25.
-    for (sign_within, wanted) in [(3.0_f32.next_down(), 0.0), (3.0, 0.04), (3.0_f32.next_up(), 0.04)] {
-        check_loss(PairLoss { sign: 1.0, sign_within, ..PairLoss::none() }, [3.0, 4.0], [4.0, 3.0], wanted)?;
+    for (sign_within, expected) in [(3.0_f32.next_down(), 0.0), (3.0, 0.04), (3.0_f32.next_up(), 0.04)] {
+        check_loss(PairLoss { sign: 1.0, sign_within, ..PairLoss::none() }, [3.0, 4.0], [4.0, 3.0], expected)?;
     }
     Ok(())
 }
@@ -253,7 +253,7 @@ fn the_range_of_a_row_at_a_pole_is_its_numerators_sign_and_0_is_above() -> Resul
     folder.write("pairs.safetensors", model.save()?);
     folder.write("rows.csv", "a,b\n2,0\n-2,0\n0,0\n-0.5,-0.25\n1,0.5\n-1,-0.5\n-1,1\n");
     let told = folder.told("predict pairs.safetensors rows.csv --device cpu --range");
-    let wanted = [
+    let expected = [
         "value,bottom,gap,fault,range,note",
         ",1,0,0,above,no value: at a pole",
         ",1,0,0,below,no value: at a pole",
@@ -263,6 +263,6 @@ fn the_range_of_a_row_at_a_pole_is_its_numerators_sign_and_0_is_above() -> Resul
         "2,0,0,0,within,",
         "-1,0,0,0,within,",
     ];
-    assert_eq!(told.lines().collect::<Vec<_>>(), wanted);
+    assert_eq!(told.lines().collect::<Vec<_>>(), expected);
     Ok(())
 }

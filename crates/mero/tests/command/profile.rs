@@ -8,10 +8,10 @@ const LINE: &str = "profile --rows 300 --inputs 2 --batch 32 --hidden 8,8 --step
 fn a_profile_is_told_in_tables_and_in_json() {
     let folder = filled();
     let told = folder.told(&format!("{LINE} --memory"));
-    for wanted in
+    for expected in
         ["explained", "of the roofline", "layers.0", "optimise", "between launches", "direction", "optimizer", "leaks"]
     {
-        assert!(told.contains(wanted), "{wanted} not in\n{told}");
+        assert!(told.contains(expected), "{expected} not in\n{told}");
     }
     let [report] = &json(&folder, &format!("{LINE} --memory --json"))[..] else { panic!("one line") };
     let number = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name}: {report}"));
@@ -33,8 +33,8 @@ fn a_profile_of_a_table_writes_a_trace_and_a_page() {
     let trace: serde_json::Value = serde_json::from_str(&folder.text("trace.json")).unwrap();
     assert!(trace["traceEvents"].as_array().is_some_and(|events| events.len() > 6), "{trace}");
     let page = folder.text("page.html");
-    for wanted in ["<svg", "Roofline", "Time by layer", "mero profile good.csv"] {
-        assert!(page.contains(wanted), "{wanted}");
+    for expected in ["<svg", "Roofline", "Time by layer", "mero profile good.csv"] {
+        assert!(page.contains(expected), "{expected}");
     }
     assert!(!page.contains("NaN") && !page.contains("<script"));
 }
@@ -54,8 +54,8 @@ fn what_cannot_be_profiled_is_refused() {
         ("--trace -", "profile: cannot write to standard output; give a file name instead of -"),
         ("good.csv --target y --page good.csv", "profile: good.csv is the table itself; name another file"),
     ];
-    for (flags, wanted) in cases {
-        check(&folder, &format!("profile {flags}"), wanted, 2, &mut failures);
+    for (flags, expected) in cases {
+        check(&folder, &format!("profile {flags}"), expected, 2, &mut failures);
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
     assert_eq!(folder.refused("profile --hidden 0").0, Some(2));

@@ -27,9 +27,9 @@ fn a_table_with_poles_is_trained_and_predicted_with_bottom_and_gap() {
     let told = folder.told("predict poles.model ask.csv");
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!((lines[0], lines[2]), ("value,bottom,gap,fault,note", ",1,0,0,no value: at a pole"));
-    for (line, wanted) in [(lines[1], -0.8), (lines[3], 1.0)] {
+    for (line, expected) in [(lines[1], -0.8), (lines[3], 1.0)] {
         let (value, flags) = line.split_once(',').unwrap();
-        assert!((value.parse::<f64>().unwrap() - wanted).abs() < 0.1 && flags == "0,0,0,", "{line}");
+        assert!((value.parse::<f64>().unwrap() - expected).abs() < 0.1 && flags == "0,0,0,", "{line}");
     }
     let told = folder.told("eval poles.model poles.csv --device cpu --profile");
     assert!(told.contains("coverage") && told.contains("rows ⊥"), "{told}");
@@ -47,10 +47,10 @@ fn a_table_with_poles_is_trained_and_predicted_with_bottom_and_gap() {
     );
     assert!(lines[2].starts_with(",1,0,0,") && !lines[2].contains("within,"), "{told}");
     let mut failures = Vec::new();
-    let wanted = "predict: valid: column \"w\" not in ask.csv; it has \"x\", \"v\"";
-    check(&folder, "predict poles.model ask.csv --valid w:0.1", wanted, 1, &mut failures);
-    let wanted = "predict: precision: f16 is for plain perceptrons of up to 16 layers, on this device 1024 wide; this model predicts in f32";
-    check(&folder, "predict poles.model ask.csv --precision f16", wanted, 1, &mut failures);
+    let expected = "predict: valid: column \"w\" not in ask.csv; it has \"x\", \"v\"";
+    check(&folder, "predict poles.model ask.csv --valid w:0.1", expected, 1, &mut failures);
+    let expected = "predict: precision: f16 is for plain perceptrons of up to 16 layers, on this device 1024 wide; this model predicts in f32";
+    check(&folder, "predict poles.model ask.csv --precision f16", expected, 1, &mut failures);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     assert_eq!(folder.mero("predict poles.model ask.csv --valid v").status.code(), Some(2));
 }
@@ -98,22 +98,29 @@ fn rational_activations_have_poles_only_with_a_head_that_predicts_bottom() {
     let kinds: Vec<_> = report["profile"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["linear", "rational", "linear", "rational", "linear", "projective"]);
     let mut failures = Vec::new();
-    let wanted = "train: policy: \"layers.0\" is no layer with one; there are \"scm_rational\", \"layers.1\", \"layers.3\", \"layers.5\"";
-    check(&folder, "train good.csv --target y --activation rational --policy layers.0=clamp", wanted, 2, &mut failures);
+    let expected = "train: policy: \"layers.0\" is no layer with one; there are \"scm_rational\", \"layers.1\", \"layers.3\", \"layers.5\"";
+    check(
+        &folder,
+        "train good.csv --target y --activation rational --policy layers.0=clamp",
+        expected,
+        2,
+        &mut failures,
+    );
     let flagged = format!("train good.csv --target y {flags} --norm batch --policy scm_norm=project --out standard");
     let lines = json(&folder, &flagged);
     let report = &lines[lines.len() - 1];
     assert!(report["test"]["r2"].as_f64().is_some_and(|r2| r2 > 0.98), "{report}");
     json(&folder, &format!("train good.csv --target y {flags} --norm layer --epochs 2 --out rows"));
-    let wanted = "train: policy: \"scm_rational\" is no layer with one; there are \"scm_norm\", \"layers.2\", \"layers.5\", \"layers.8\"";
+    let expected = "train: policy: \"scm_rational\" is no layer with one; there are \"scm_norm\", \"layers.2\", \"layers.5\", \"layers.8\"";
     let line = "train good.csv --target y --norm batch --policy scm_rational=clamp";
-    check(&folder, line, wanted, 2, &mut failures);
-    let wanted = "train: policy: only rational and masked layers have one; try activation rational";
-    check(&folder, "train good.csv --target y --policy scm_rational=reject", wanted, 2, &mut failures);
-    let wanted = "train: rational layers with poles can return ⊥; set head to one that can report it, such as rational";
-    check(&folder, "train good.csv --target y --activation rational-poles", wanted, 2, &mut failures);
-    let wanted = "eval: profile: the model has no poles, so no row is ⊥ after any layer";
-    check(&folder, "eval safe good.csv --profile", wanted, 2, &mut failures);
+    check(&folder, line, expected, 2, &mut failures);
+    let expected = "train: policy: only rational and masked layers have one; try activation rational";
+    check(&folder, "train good.csv --target y --policy scm_rational=reject", expected, 2, &mut failures);
+    let expected =
+        "train: rational layers with poles can return ⊥; set head to one that can report it, such as rational";
+    check(&folder, "train good.csv --target y --activation rational-poles", expected, 2, &mut failures);
+    let expected = "eval: profile: the model has no poles, so no row is ⊥ after any layer";
+    check(&folder, "eval safe good.csv --profile", expected, 2, &mut failures);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
@@ -126,7 +133,7 @@ fn usage_errors_name_the_argument_and_exit_with_code_2() {
         assert!(output.stdout.is_empty(), "{line}");
     }
     let mut failures = Vec::new();
-    for (flags, wanted) in [
+    for (flags, expected) in [
         ("--momentum 0.5", "train: momentum applies only to optimizer \"sgd\", \"rmsprop\", \"muon\""),
         ("--delta 0.5", "train: delta applies only to loss \"huber\""),
         ("--class-weights balanced", "train: class weights apply only to loss …"),
@@ -148,7 +155,7 @@ fn usage_errors_name_the_argument_and_exit_with_code_2() {
         ),
         ("--head rational --loss mse", "train: a head with poles has a loss of its own; leave the loss out"),
     ] {
-        check(&folder, &format!("train good.csv --target y --device cpu {flags}"), wanted, 2, &mut failures);
+        check(&folder, &format!("train good.csv --target y --device cpu {flags}"), expected, 2, &mut failures);
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     let said = folder.mero("train good.csv --resume x --lr 1").stderr;
@@ -275,9 +282,9 @@ fn a_run_interrupted_by_a_signal_resumes_exactly() {
     assert!(epochs < 3000, "the run was over before the signal came");
     assert_eq!((&error["event"], &error["kind"]), (&"error".into(), &"interrupted".into()), "{error}");
     let command = "mero train good.csv --target y --resume cut.ckpt --out cut --report r.html --device cpu --threads 1 --force --json";
-    let wanted =
+    let expected =
         format!("mero: train: interrupted after {epochs} epochs; saved cut.ckpt; continue with\n  {command}\n");
-    assert_eq!(said, wanted);
+    assert_eq!(said, expected);
     other_rows_are_an_error(&folder);
     let resumed = json(&folder, command.trim_start_matches("mero "));
     assert_eq!(resumed[1]["epoch"].as_u64(), Some(epochs + 1));

@@ -68,9 +68,9 @@ fn a_category_or_a_missing_cell_does_not_refuse_the_file() {
     assert!(lines[2].ends_with(",colour: not seen in training") && !lines[2].starts_with(','), "{out}");
     assert!(lines[3].starts_with(",\"a: is missing"), "{out}");
     assert!(lines[4].ends_with(",a: outside the training range") && !lines[4].starts_with(','), "{out}");
-    let wanted = "mero predict: of 4 rows, 1 without a prediction (\"a\"), 1 with a value that training did not see (\"colour\"), \
+    let expected = "mero predict: of 4 rows, 1 without a prediction (\"a\"), 1 with a value that training did not see (\"colour\"), \
                   1 outside the training range (\"a\"); see the column note\n";
-    assert_eq!(err, wanted);
+    assert_eq!(err, expected);
     let (out, _) = both(&folder, "predict m new.csv --device cpu --unknown skip");
     assert!(out.lines().nth(2).unwrap().starts_with(','), "{out}");
     let refused = folder.mero("predict m new.csv --device cpu --unknown refuse");
@@ -201,8 +201,8 @@ fn outputs_that_are_not_finite_are_no_predictions_and_an_error_of_eval() {
     both(&folder, "train t.csv --target y --device cpu --threads 1 --hidden 64,64,64 --epochs 3 --out m");
     let (out, _) = both(&folder, "predict m huge.csv --device cpu");
     let mut failures = Vec::new();
-    let wanted = "eval: huge.csv: row 1: the model's output is not finite; leave the row out";
-    check(&folder, "eval m huge.csv --device cpu", wanted, 1, &mut failures);
+    let expected = "eval: huge.csv: row 1: the model's output is not finite; leave the row out";
+    check(&folder, "eval m huge.csv --device cpu", expected, 1, &mut failures);
     assert!(failures.is_empty(), "{failures:?}");
     assert_eq!(out.lines().skip(1).filter(|line| line.starts_with(",,")).count(), 60, "{out}");
 }

@@ -132,8 +132,8 @@ fn wrong_input_gives_exact_messages() {
         ),
     ];
     let mut failures = Vec::new();
-    for (line, wanted, code) in cases {
-        check(&folder, line, wanted, code, &mut failures);
+    for (line, expected, code) in cases {
+        check(&folder, line, expected, code, &mut failures);
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }

@@ -72,7 +72,7 @@ fn a_spread_that_depends_on_the_inputs_is_recovered() -> Result<()> {
         // Mean and logarithm of the variance; their standard errors are 0.01 and 0.03.
         let got = [weight[0], bias[0], weight[1], bias[1]].map(f64::from);
         let far = got.iter().zip([(2.0, 0.03), (0.5, 0.03), (1.6, 0.1), (-2.0, 0.1)]);
-        if far.into_iter().any(|(got, (wanted, most))| (got - wanted).abs() > most) {
+        if far.into_iter().any(|(got, (expected, most))| (got - expected).abs() > most) {
             failures.push(format!("{}: {got:?}", device.info().device));
         }
     }
@@ -123,9 +123,9 @@ fn a_table_is_predicted_with_standard_deviations_in_its_units() {
         0.5 * (TAU.ln() + v.ln() + error * error / v)
     });
     let metrics = judged(&folder, "eval m t.csv --device cpu");
-    for (name, wanted) in [("rmse", rmse), ("nll", nll)] {
+    for (name, expected) in [("rmse", rmse), ("nll", nll)] {
         let got = metrics[name].as_f64().expect("a metric");
-        assert!((got - wanted).abs() < 1e-4 * wanted, "{name}: {got} {wanted}");
+        assert!((got - expected).abs() < 1e-4 * expected, "{name}: {got} {expected}");
     }
     let intervals = folder.told("predict m t.csv --device cpu --interval 0.9");
     assert!(column(&intervals, "lower").iter().zip(&mean).all(|(lower, mean)| lower < mean));
@@ -174,7 +174,7 @@ fn what_has_no_deviation_is_an_error() {
     let data = Data { inputs: 1, targets: 1, train: examples(20, 1), ..Data::default() };
     let spec = Spec::mlp(1, &[], 1, Activation::identity());
     let said = Trainer::new(&Device::cpu(1), spec, config(), data).map(drop).unwrap_err().to_string();
-    let wanted =
+    let expected =
         "train: the model gives 1 outputs, the rows have 1 targets, for which loss \"gaussian_nll\" needs 2 outputs";
-    assert_eq!(said, wanted);
+    assert_eq!(said, expected);
 }

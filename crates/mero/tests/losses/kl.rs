@@ -112,9 +112,9 @@ fn a_table_of_shares_is_predicted_as_shares() {
     }
     assert!(loss < 2e-3 && right > 0.95, "{loss} {right}");
     let metrics = judged(&folder, "eval m t.csv --device cpu");
-    for (name, wanted) in [("loss", loss), ("mae", mae), ("accuracy", right)] {
+    for (name, expected) in [("loss", loss), ("mae", mae), ("accuracy", right)] {
         let got = metrics[name].as_f64().expect("a metric");
-        assert!((got - wanted).abs() < 1e-5, "{name}: {got} {wanted}");
+        assert!((got - expected).abs() < 1e-5, "{name}: {got} {expected}");
     }
     assert!(folder.text("r.html").contains("middle"));
     assert!(folder.told("info m").contains("the shares of 3 classes"));
@@ -193,6 +193,6 @@ fn what_is_no_share_is_an_error() {
     let config = TrainerConfig { loss: Loss::kl(), ..TrainerConfig::default() };
     let spec = Spec::mlp(2, &[], 3, Activation::identity());
     let said = Trainer::new(&Device::cpu(1), spec, config, data).map(drop).unwrap_err().to_string();
-    let wanted = "train: loss \"kl\": training row 2: got shares whose sum is 1.5, expected shares whose sum is 1";
-    assert_eq!(said, wanted);
+    let expected = "train: loss \"kl\": training row 2: got shares whose sum is 1.5, expected shares whose sum is 1";
+    assert_eq!(said, expected);
 }

@@ -48,10 +48,10 @@ impl Graded {
     #[track_caller]
     fn check(&self, sum: f64, weight: f64, gradient: &[f64], tolerance: f64) {
         let got = [&[self.sum, self.weight], &self.gradient[..]].concat();
-        let wanted = [&[sum, weight], gradient].concat();
-        assert_eq!(got.len(), wanted.len());
-        let is_near = |(got, wanted): (&f64, &f64)| (got - wanted).abs() <= tolerance * (1.0 + wanted.abs());
-        assert!(got.iter().zip(&wanted).all(is_near), "got {got:?}\nwanted {wanted:?}");
+        let expected = [&[sum, weight], gradient].concat();
+        assert_eq!(got.len(), expected.len());
+        let is_near = |(got, expected): (&f64, &f64)| (got - expected).abs() <= tolerance * (1.0 + expected.abs());
+        assert!(got.iter().zip(&expected).all(is_near), "got {got:?}\nwanted {expected:?}");
     }
 }
 
@@ -75,15 +75,15 @@ fn judged(folder: &Folder, line: &str) -> serde_json::Value {
 /// Panics unless each command fails with this message and code.
 fn refused(folder: &Folder, cases: &[(&str, &str, i32)]) {
     let mut failures = Vec::new();
-    for (line, wanted, code) in cases {
+    for (line, expected, code) in cases {
         let (got, said) = folder.refused(line);
         // "…" ends the start of a message whose rest is a list of names.
-        let is_said = match wanted.strip_suffix('…') {
+        let is_said = match expected.strip_suffix('…') {
             Some(start) => said.starts_with(&format!("mero: {start}")),
-            None => said == format!("mero: {wanted}"),
+            None => said == format!("mero: {expected}"),
         };
         if got != Some(*code) || !is_said {
-            failures.push(format!("{line}\n  {got:?} {said}\n  wanted {code} {wanted}"));
+            failures.push(format!("{line}\n  {got:?} {said}\n  expected {code} {expected}"));
         }
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));

@@ -24,10 +24,10 @@ fn value_and_gradient_are_those_of_the_probabilities() {
     }
     let mut probabilities = Vec::new();
     loss.link().push_probabilities(&[ln3, ln8], &mut probabilities);
-    let wanted = [0.25, 0.5, 0.25];
-    assert!(probabilities.iter().zip(wanted).all(|(p, wanted)| (p - wanted).abs() < 1e-7), "{probabilities:?}");
-    let back = (loss.link().inverse)(&wanted);
-    assert!(back.iter().zip([ln3, ln8]).all(|(z, wanted)| (z - wanted).abs() < 1e-5), "{back:?}");
+    let expected = [0.25, 0.5, 0.25];
+    assert!(probabilities.iter().zip(expected).all(|(p, expected)| (p - expected).abs() < 1e-7), "{probabilities:?}");
+    let back = (loss.link().inverse)(&expected);
+    assert!(back.iter().zip([ln3, ln8]).all(|(z, expected)| (z - expected).abs() < 1e-5), "{back:?}");
     assert_eq!((loss.outputs(3), loss.values(2), (loss.link().class)(&[ln3, ln8])), (2, 3, 1));
 }
 

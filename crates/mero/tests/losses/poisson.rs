@@ -84,9 +84,9 @@ fn value_and_gradient_are_those_of_torch() {
 #[test]
 fn a_regression_recovers_the_coefficients_of_its_rates() -> Result<()> {
     let (train, validation) = (examples(4000, 1), examples(500, 2));
-    let wanted = most_likely(&train);
+    let expected = most_likely(&train);
     // Four standard errors of about 0.02.
-    assert!(wanted.iter().zip(TRUTH).all(|(got, truth)| (got - truth).abs() < 0.08), "{wanted:?}");
+    assert!(expected.iter().zip(TRUTH).all(|(got, truth)| (got - truth).abs() < 0.08), "{expected:?}");
     let data = Data { inputs: 2, targets: 1, train, validation, ..Data::default() };
     let spec = Spec::mlp(2, &[], 1, Activation::identity());
     let (layout, mut failures) = (Layout::of(&spec), Vec::new());
@@ -105,8 +105,8 @@ fn a_regression_recovers_the_coefficients_of_its_rates() -> Result<()> {
             let flat = block_on(trainer.parameters())?;
             let [weight, bias] = [0, 1].map(|at: usize| layout.slice(&layout.parameters[at], &flat));
             let got = [weight[0], weight[1], bias[0]].map(f64::from);
-            if got.iter().zip(wanted).any(|(got, wanted)| (got - wanted).abs() > 0.01) {
-                failures.push(format!("{step:?} on {}: {got:?}, wanted {wanted:?}", device.info().device));
+            if got.iter().zip(expected).any(|(got, expected)| (got - expected).abs() > 0.01) {
+                failures.push(format!("{step:?} on {}: {got:?}, expected {expected:?}", device.info().device));
             }
         }
     }
@@ -150,9 +150,9 @@ fn a_table_of_counts_is_predicted_as_rates() {
         let metrics = judged(&folder, "eval m counts.csv --device cpu");
         let loss = mean(&rates.iter().zip(&y).map(|(rate, y)| rate - y * rate.ln()).collect::<Vec<_>>());
         let mse = mean(&rates.iter().zip(&y).map(|(rate, y)| (rate - y).powi(2)).collect::<Vec<_>>());
-        for (name, wanted) in [("loss", loss), ("mse", mse)] {
+        for (name, expected) in [("loss", loss), ("mse", mse)] {
             let got = metrics[name].as_f64().expect("a metric");
-            assert!((got - wanted).abs() < 1e-4 * wanted.abs().max(1.0), "{name}: {got} {wanted}");
+            assert!((got - expected).abs() < 1e-4 * expected.abs().max(1.0), "{name}: {got} {expected}");
         }
         let intervals = folder.told("predict m counts.csv --device cpu --interval 0.9");
         assert!(column(&intervals, "lower").iter().all(|lower| *lower >= 0.0));
@@ -209,6 +209,6 @@ fn arrays_with_a_count_below_0_are_an_error() {
     let config = TrainerConfig { loss: Loss::poisson(), ..TrainerConfig::default() };
     let spec = Spec::mlp(2, &[4], 1, Activation::silu());
     let said = Trainer::new(&Device::cpu(1), spec, config, data).map(drop).unwrap_err().to_string();
-    let wanted = "train: loss \"poisson\": validation row 3, target 1: got -1, expected a count of at least 0";
-    assert_eq!(said, wanted);
+    let expected = "train: loss \"poisson\": validation row 3, target 1: got -1, expected a count of at least 0";
+    assert_eq!(said, expected);
 }

@@ -12,7 +12,7 @@ fn value_and_gradient_are_those_of_the_formula() {
     // Means 1, 4 and 1/4 at power 3/2: 2 √m + 2 y/√m; and at 5/4, where m^(3/4)/(3/4) + y m^(-1/4)/(1/4).
     let ln4 = 4.0_f32.ln();
     let (z, y, rows) = ([0.0, ln4, -ln4], [3.0, 0.0, 2.0], [1.0, 0.5, 1.0]);
-    let wanted = [
+    let expected = [
         (1.5, 8.0 + 0.5 * 4.0 + 9.0, [1.0 - 3.0, 0.5 * 2.0, 0.5 - 2.0 / 0.5]),
         (
             1.25,
@@ -21,7 +21,7 @@ fn value_and_gradient_are_those_of_the_formula() {
         ),
     ];
     for device in devices(&[1, 2]) {
-        for (power, sum, gradient) in &wanted {
+        for (power, sum, gradient) in &expected {
             let loss = Loss::parse("tweedie").and_then(|loss| loss.with("power", *power)).expect("a loss");
             Graded::of(&device, &loss, (&z, &y), &rows).check(*sum, 2.5, gradient, 1e-5);
         }
@@ -53,9 +53,9 @@ fn a_table_of_amounts_is_predicted_by_their_means() {
     assert!(worst < 0.15, "the means are off by {worst}");
     let y = column(&folder.text("rain.csv"), "y");
     let loss = |(m, y): (&f64, &f64)| m.powf(0.4) / 0.4 + y * m.powf(-0.6) / 0.6;
-    let wanted = means.iter().zip(&y).map(loss).sum::<f64>() / y.len() as f64;
+    let expected = means.iter().zip(&y).map(loss).sum::<f64>() / y.len() as f64;
     let got = judged(&folder, "eval m rain.csv --device cpu")["loss"].as_f64().expect("a loss");
-    assert!((got / wanted - 1.0).abs() < 1e-5, "{got} {wanted}");
+    assert!((got / expected - 1.0).abs() < 1e-5, "{got} {expected}");
     let info = folder.told("info m");
     assert!(info.contains("the mean of \"y\", an amount"), "{info}");
 }

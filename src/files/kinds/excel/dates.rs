@@ -157,8 +157,8 @@ mod tests {
             ("yyyy-mm-dd hh:mm:ss", Shows::Moment),
             ("YYYY\\-MM\\-DD\\ HH:MM", Shows::Moment),
         ];
-        for (code, wanted) in cases {
-            assert_eq!(shown(code), wanted, "{code}");
+        for (code, expected) in cases {
+            assert_eq!(shown(code), expected, "{code}");
         }
     }
 
@@ -174,8 +174,8 @@ mod tests {
             (61.0, Shows::Date, false, "1900-03-01"),
             (43890.0, Shows::Date, true, "2024-03-01"),
         ];
-        for (days, shows, is_1904, wanted) in cases {
-            assert_eq!(text(days, shows, is_1904).as_deref(), Some(wanted), "{days}");
+        for (days, shows, is_1904, expected) in cases {
+            assert_eq!(text(days, shows, is_1904).as_deref(), Some(expected), "{days}");
         }
         for days in [-1.0, 3e6, f64::NAN, f64::INFINITY] {
             assert_eq!(text(days, Shows::Date, false), None);
@@ -199,8 +199,8 @@ mod tests {
         let cases = [&numbers[..], &percents, &dates, &times, &[(22, Shows::Moment)]].concat();
         let cells: String = cases.iter().map(|(id, _)| format!("<xf numFmtId=\"{id}\"/>")).collect();
         let got = styles(&format!("<styleSheet><cellXfs>{cells}</cellXfs></styleSheet>"));
-        for ((id, wanted), got) in cases.iter().zip(&got) {
-            assert_eq!(got, wanted, "format {id}");
+        for ((id, expected), got) in cases.iter().zip(&got) {
+            assert_eq!(got, expected, "format {id}");
         }
         assert_eq!(got.len(), cases.len());
     }

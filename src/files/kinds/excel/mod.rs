@@ -136,13 +136,13 @@ fn chosen<'a>(sheets: &'a [Sheet], source: &str, format: &Format) -> Result<&'a 
     let Some(first) = sheets.iter().find(|sheet| !sheet.is_hidden).or(sheets.first()) else {
         return Err(Error::new(format!("{source}: is a workbook without sheets")));
     };
-    let Some(wanted) = &format.sheet else { return Ok(first) };
-    if let Some(sheet) = sheets.iter().find(|sheet| sheet.name == *wanted) {
+    let Some(expected) = &format.sheet else { return Ok(first) };
+    if let Some(sheet) = sheets.iter().find(|sheet| sheet.name == *expected) {
         return Ok(sheet);
     }
     let names: Vec<&str> = sheets.iter().map(|sheet| sheet.name.as_str()).collect();
-    let guess = hint(wanted, names.iter().copied());
-    Err(Error::new(format!("{source}: sheet \"{wanted}\" is not in it; it has {}{guess}", listed(&names))))
+    let guess = hint(expected, names.iter().copied());
+    Err(Error::new(format!("{source}: sheet \"{expected}\" is not in it; it has {}{guess}", listed(&names))))
 }
 
 /// The member that holds the part with a key.

@@ -16,7 +16,7 @@ fn cells(table: &Table, name: &str) -> Vec<String> {
 #[test]
 fn a_workbook_by_openpyxl() {
     let table = read(OPENPYXL, "t.xlsx", &Format::default()).unwrap();
-    let wanted: [(&str, [&str; 3]); 8] = [
+    let expected: [(&str, [&str; 3]); 8] = [
         ("id", ["1", "9007199254740992", "3"]),
         ("price", ["0.1", "1e300", "-"]),
         ("when", ["2024-03-01T12:30:00", "2024-03-01T00:00:00", "-"]),
@@ -26,8 +26,8 @@ fn a_workbook_by_openpyxl() {
         ("name", ["a & b", "x", "-"]),
         ("code", ["02139", "7", "-"]),
     ];
-    for (name, wanted) in wanted {
-        assert_eq!(cells(&table, name), wanted, "{name}");
+    for (name, expected) in expected {
+        assert_eq!(cells(&table, name), expected, "{name}");
     }
 }
 

@@ -207,15 +207,16 @@ impl RowSource for Hdf5 {
         for dataset in &self.datasets {
             let columns = first..first + width(dataset);
             first = columns.end;
-            let wanted = places.iter().enumerate().filter(|(_, place)| columns.contains(place));
-            let wanted: Vec<(usize, usize)> = wanted.map(|(buffer, place)| (place - columns.start, buffer)).collect();
-            let Some(low) = wanted.iter().map(|(column, _)| *column).min() else { continue };
-            let high = wanted.iter().map(|(column, _)| column + 1).max().unwrap_or(low + 1);
+            let expected = places.iter().enumerate().filter(|(_, place)| columns.contains(place));
+            let expected: Vec<(usize, usize)> =
+                expected.map(|(buffer, place)| (place - columns.start, buffer)).collect();
+            let Some(low) = expected.iter().map(|(column, _)| *column).min() else { continue };
+            let high = expected.iter().map(|(column, _)| column + 1).max().unwrap_or(low + 1);
             let piece_rows = (PIECE_NUMBERS / (high - low)).max(1);
             for start in range.clone().step_by(piece_rows) {
                 let rows = start..range.end.min(start + piece_rows);
                 let numbers = self.numbers(dataset, rows.clone(), low..high)?;
-                for &(column, buffer) in &wanted {
+                for &(column, buffer) in &expected {
                     let buffer = &mut into[buffer][rows.start - range.start..rows.end - range.start];
                     let column = numbers.iter().skip(column - low).step_by(high - low);
                     buffer.iter_mut().zip(column).for_each(|(x, number)| *x = number.0);

@@ -64,9 +64,9 @@ impl<'a> Rows<'a> {
         let mut cursor = self.cursor.clone();
         cursor.at = at;
         cursor.takes(b'[');
-        let mut wanted = 0;
+        let mut expected = 0;
         cursor.items(*b"[]", |cursor| {
-            wanted += 1;
+            expected += 1;
             cursor.skip(0)
         })?;
         let mut names = Vec::new();
@@ -82,11 +82,11 @@ impl<'a> Rows<'a> {
                 Ok(())
             })
         })?;
-        if names.len() != wanted {
+        if names.len() != expected {
             return Ok(None);
         }
         self.name(names);
-        Ok(Some(wanted))
+        Ok(Some(expected))
     }
 
     /// Lists of cells one after another.
@@ -125,9 +125,9 @@ impl<'a> Rows<'a> {
                 count += 1;
                 Ok(())
             })?;
-            if let Some((first, wanted)) = rows.filter(|(_, wanted)| *wanted != count) {
+            if let Some((first, expected)) = rows.filter(|(_, expected)| *expected != count) {
                 let (source, name) = (self.cursor.source(), &member.name);
-                let what = format!("column \"{name}\" has {count} rows, column \"{first}\" has {wanted}");
+                let what = format!("column \"{name}\" has {count} rows, column \"{first}\" has {expected}");
                 return Err(Error::new(format!("{source}: {what}")));
             }
             rows = rows.or(Some((&member.name, count)));
@@ -220,8 +220,8 @@ impl<'a> Rows<'a> {
 
     /// A list of cells: the names of the columns if it is the first and only texts are in it, or if `header` says so; else a row.
     fn cells(&mut self, width: &mut Option<usize>, header: Header) -> Result<()> {
-        let wanted = if let Some(wanted) = *width {
-            wanted
+        let expected = if let Some(expected) = *width {
+            expected
         } else {
             let (names, has_names) = self.names(header)?;
             let count = names.len();
@@ -234,7 +234,7 @@ impl<'a> Rows<'a> {
         };
         let mut column = 0;
         self.items(*b"[]", |all| {
-            if column == wanted {
+            if column == expected {
                 all.cursor.skip(0)?;
             } else {
                 let name = all.grid.name(column).to_owned();
@@ -242,10 +242,10 @@ impl<'a> Rows<'a> {
                 column += 1;
                 return Ok(());
             }
-            Err(all.cursor.error(&format!("got more than {wanted} cells, expected {wanted}")))
+            Err(all.cursor.error(&format!("got more than {expected} cells, expected {expected}")))
         })?;
-        if column != wanted {
-            return Err(self.cursor.error(&format!("got {column} cells, expected {wanted}")));
+        if column != expected {
+            return Err(self.cursor.error(&format!("got {column} cells, expected {expected}")));
         }
         self.end_row();
         Ok(())

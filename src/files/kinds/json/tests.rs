@@ -59,8 +59,8 @@ fn messages() {
         ),
         ("{}", "has no columns"),
     ];
-    for (text, wanted) in cases {
-        assert_eq!(open(text).unwrap_err().to_string(), format!("a.jsonl: {wanted}"), "{text}");
+    for (text, expected) in cases {
+        assert_eq!(open(text).unwrap_err().to_string(), format!("a.jsonl: {expected}"), "{text}");
     }
     let error = read(b"{\"a\": 1}\n{\"a\": \"\xff\"}", "a", &Format::default()).unwrap_err();
     assert!(error.to_string().starts_with("a: line 2: is not UTF-8 text; save the file as UTF-8"), "{error}");
@@ -131,10 +131,10 @@ fn rows_and_columns_in_every_usual_shape() {
         (r#"{"columns": ["a", "b"], "index": [0, 1], "data": [[1, "x"], [2, null]]}"#, "a b", &["1 x", "2 -"]),
         (r#"{"schema": {"fields": [{"name": "a"}]}, "data": [{"a": 1, "b": "x"}, {"a": 2}]}"#, "a b", &["1 x", "2 -"]),
     ];
-    for (text, names, wanted) in cases {
+    for (text, names, expected) in cases {
         let table = open(text).unwrap();
         assert_eq!(table.names().collect::<Vec<_>>().join(" "), *names, "{text}");
-        assert_eq!(rows(&table), *wanted, "{text}");
+        assert_eq!(rows(&table), *expected, "{text}");
     }
     let table = open(r#"{"count": 2, "data": [{"a": 1}]}"#).unwrap();
     let notes: Vec<String> = table.notes().iter().map(ToString::to_string).collect();

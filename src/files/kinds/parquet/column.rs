@@ -246,13 +246,13 @@ mod tests {
 
     #[test]
     fn decimals_keep_their_digits() {
-        for (value, scale, wanted) in [
+        for (value, scale, expected) in [
             (1230, 2, "12.30"),
             (-5, 3, "-0.005"),
             (7, 0, "7"),
             (i128::MAX, 38, "1.70141183460469231731687303715884105727"),
         ] {
-            assert_eq!(decimal(value, scale), wanted);
+            assert_eq!(decimal(value, scale), expected);
         }
         assert_eq!([wide(&[0xff, 0xfe]), wide(&[1, 0]), wide(&[]), wide(&[0; 17])], [Some(-2), Some(256), None, None]);
     }

@@ -21,7 +21,7 @@ fn cells(table: &Table, name: &str) -> Vec<String> {
 
 #[test]
 fn every_type_compression_and_version() {
-    let wanted: [(&str, [&str; 4]); 18] = [
+    let expected: [(&str, [&str; 4]); 18] = [
         ("i8", ["1", "-2", "-", "127"]),
         ("u32", ["0", "1", "-", "4294967295"]),
         ("i64", ["1", "9007199254740993", "-", "-9007199254740993"]),
@@ -50,9 +50,9 @@ fn every_type_compression_and_version() {
     ];
     for (kind, bytes) in files {
         let table = open(bytes);
-        for (name, wanted) in wanted {
+        for (name, expected) in expected {
             if table.find(name).is_some() || kind != "int96" {
-                assert_eq!(cells(&table, name), wanted, "{kind} {name}");
+                assert_eq!(cells(&table, name), expected, "{kind} {name}");
             }
         }
         assert!(table.numbers("dec").is_ok() && table.numbers("u32").is_ok(), "{kind}");
@@ -64,8 +64,8 @@ fn every_encoding_in_several_groups_and_pages() {
     let table = open(file!("encodings.parquet"));
     assert_eq!(table.rows(), 300);
     let numbers = |name: &str, value: &dyn Fn(usize) -> f64| {
-        let wanted: Vec<f64> = (0..300).map(value).collect();
-        assert_eq!(table.numbers(name).unwrap(), wanted, "{name}");
+        let expected: Vec<f64> = (0..300).map(value).collect();
+        assert_eq!(table.numbers(name).unwrap(), expected, "{name}");
     };
     numbers("a", &|i| i as f64 * 3.0 - (i % 7) as f64 * 1000.0);
     numbers("b", &|i| ((i * i) % 10007) as f64);

@@ -150,7 +150,7 @@ fn older_types_of_dates_times_and_numbers() {
         ("UINT_64", 2, 14, wide(-1), "18446744073709551615"),
         ("INT_32", 1, 17, narrow(-1), "-1"),
     ];
-    for (name, physical, converted, value, wanted) in cases {
-        assert_eq!(texts(&open(&file(physical, Some(converted), &[plain(&[value])]))), [wanted], "{name}");
+    for (name, physical, converted, value, expected) in cases {
+        assert_eq!(texts(&open(&file(physical, Some(converted), &[plain(&[value])]))), [expected], "{name}");
     }
 }

@@ -16,7 +16,7 @@ use meromorph::run::TrainOptions;
 use meromorph::train::Checkpoint;
 use meromorph_web_model::Model;
 use meromorph_web_values::rows::{TABLE, bytes, matrix};
-use meromorph_web_values::{Answer, get, object, show, strings, thrown, wanted_numbers};
+use meromorph_web_values::{Answer, get, numbers_of, object, show, strings, thrown};
 
 /// An open device.
 #[wasm_bindgen]
@@ -34,7 +34,7 @@ pub async fn open(device: JsValue, threads: usize) -> Answer<Engine> {
 fn request(device: &JsValue, threads: usize) -> Result<Request> {
     match device.as_string().as_deref() {
         Some(name) if choices().contains(&name) => Ok(Request { device: name.into(), threads, ..Request::default() }),
-        _ => Err(Error::usage(format!("open: device is {}, wanted one of {}", show(device), listed(&choices())))),
+        _ => Err(Error::usage(format!("open: device is {}, expected one of {}", show(device), listed(&choices())))),
     }
 }
 
@@ -62,8 +62,8 @@ impl Engine {
     pub fn resume(&self, data: &JsValue, source: &str, checkpoint: &JsValue) -> Answer<Training> {
         let resume = || {
             let bytes = bytes(checkpoint).filter(|_| !checkpoint.is_string());
-            let wanted = || Error::usage(format!("resume: checkpoint is {}, wanted its bytes", show(checkpoint)));
-            let (checkpoint, _) = Checkpoint::load(&bytes.ok_or_else(wanted)?, "checkpoint")?;
+            let expected = || Error::usage(format!("resume: checkpoint is {}, expected its bytes", show(checkpoint)));
+            let (checkpoint, _) = Checkpoint::load(&bytes.ok_or_else(expected)?, "checkpoint")?;
             let format = checkpoint.origin("checkpoint")?.format;
             Training::resume(&self.device, &table("resume", data, source, &format)?.0, source, checkpoint)
         };
@@ -74,7 +74,7 @@ impl Engine {
     pub fn load(&self, data: &JsValue, source: &str) -> Answer<Model> {
         let load = || {
             let data = bytes(data).filter(|_| !data.is_string());
-            let data = data.ok_or_else(|| Error::usage("load: wanted the bytes of a model file as a Uint8Array"))?;
+            let data = data.ok_or_else(|| Error::usage("load: expected the bytes of a model file as a Uint8Array"))?;
             Ok(Model::new(&self.device, model::Model::load(&data, source)?, READING))
         };
         load().map_err(thrown)
@@ -149,9 +149,8 @@ fn arrays(call: &str, data: &JsValue) -> Result<Table> {
     if let Some(key) = keys.find(|key| !["x", "y", "bottom"].contains(&key.as_str())) {
         return Err(Error::new(format!("{call}: data has \"{key}\", which is unknown; there are x, y, bottom")));
     }
-    let part = |name: &str| {
-        wanted_numbers(&format!("{call}: {name}"), &get(data, name), "a Float32Array or an array of numbers")
-    };
+    let part =
+        |name: &str| numbers_of(&format!("{call}: {name}"), &get(data, name), "a Float32Array or an array of numbers");
     let (x, y) = (part("x")?, part("y")?);
     if x.is_empty() || y.is_empty() || x.len() % y.len() != 0 {
         let (x, y) = (x.len(), y.len());

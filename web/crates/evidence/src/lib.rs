@@ -50,8 +50,11 @@ pub async fn told_by_subgroups(kernel: String, every: usize) -> Result<Vec<Strin
 pub fn wrong_texts() -> Vec<String> {
     let singles = SINGLES.map(|(bits, text)| (number(f32::from_bits(bits)), text));
     let doubles = DOUBLES.map(|(bits, text)| (number(f64::from_bits(bits)), text));
-    let written = singles.into_iter().chain(doubles).map(|(number, wanted)| (format!("{number:?}"), wanted));
-    written.filter(|(got, wanted)| got != wanted).map(|(got, wanted)| format!("{got}, wanted {wanted}")).collect()
+    let written = singles.into_iter().chain(doubles).map(|(number, expected)| (format!("{number:?}"), expected));
+    written
+        .filter(|(got, expected)| got != expected)
+        .map(|(got, expected)| format!("{got}, expected {expected}"))
+        .collect()
 }
 
 /// The sums a * b + c, of `count` of each kind, that an exported page does not round exactly once.
@@ -76,10 +79,10 @@ impl pulp::WithSimd for Products {
                 (first(fused(simd, x, y, z)), a.mul_add(b, c)),
                 (first(fused_negated(simd, x, y, z)), (-a).mul_add(b, c)),
             ];
-            let is_wrong = |(got, wanted): &(f32, f32)| got.to_bits() != wanted.to_bits() && !wanted.is_nan();
-            wrong.extend(pairs.iter().filter(|pair| is_wrong(pair)).map(|(got, wanted)| {
+            let is_wrong = |(got, expected): &(f32, f32)| got.to_bits() != expected.to_bits() && !expected.is_nan();
+            wrong.extend(pairs.iter().filter(|pair| is_wrong(pair)).map(|(got, expected)| {
                 let bits = [a, b, c].map(f32::to_bits);
-                format!("{bits:x?} give {:x}, wanted {:x}", got.to_bits(), wanted.to_bits())
+                format!("{bits:x?} give {:x}, expected {:x}", got.to_bits(), expected.to_bits())
             }));
         }
         wrong

@@ -7,7 +7,7 @@ use meromorph::error::{Error, Result, hint, listed};
 use meromorph::fit::{FitOptions, Formula, Levels};
 use meromorph::internal::host::number;
 use meromorph::program::parse::{free_names, parse};
-use meromorph_web_values::{show, wanted_numbers};
+use meromorph_web_values::{numbers_of, show};
 
 /// Arrays by the names of their columns. Only those that are used need to be numbers.
 pub struct Columns {
@@ -32,7 +32,7 @@ impl Columns {
     /// The numbers of a column, for the function `call`.
     pub(crate) fn numbers(&self, call: &str, name: &str) -> Result<Vec<f64>> {
         let values = self.found(call, name)?;
-        wanted_numbers(&format!("{call}: column \"{name}\""), values, "an array of numbers")
+        numbers_of(&format!("{call}: column \"{name}\""), values, "an array of numbers")
     }
 
     /// The cells of a column of levels, for the function `call`.
@@ -52,8 +52,7 @@ impl Columns {
             };
             return items.iter().enumerate().map(text).collect::<Result<_>>().map(Cells::Texts);
         }
-        wanted_numbers(&format!("{call}: column \"{name}\""), values, "an array of numbers or texts")
-            .map(Cells::Numbers)
+        numbers_of(&format!("{call}: column \"{name}\""), values, "an array of numbers or texts").map(Cells::Numbers)
     }
 
     fn found(&self, call: &str, name: &str) -> Result<&JsValue> {

@@ -179,7 +179,7 @@ fn named<T: Copy + Default>(option: &str, given: &JsValue, all: &[(&'static str,
     let found = all.iter().find(|(name, _)| given.as_string().as_deref() == Some(name));
     let wrong = || {
         let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-        Error::usage(format!("predict: {option} is {}, wanted one of {}", show(given), listed(&names)))
+        Error::usage(format!("predict: {option} is {}, expected one of {}", show(given), listed(&names)))
     };
     found.map(|(_, value)| *value).ok_or_else(wrong)
 }

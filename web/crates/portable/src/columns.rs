@@ -20,13 +20,13 @@ pub(super) fn rows_or_columns(x: &JsValue, source: &str, format: &Format, prepar
 fn table(columns: &[JsValue], preparation: &Preparation) -> Result<Table> {
     let names: Vec<&str> = preparation.names().collect();
     if columns.len() != names.len() {
-        let (got, wanted) = (columns.len(), names.len());
-        return Err(Error::new(format!("predict: x has {got} columns, wanted {wanted}: {}", listed(&names))));
+        let (got, expected) = (columns.len(), names.len());
+        return Err(Error::new(format!("predict: x has {got} columns, expected {expected}: {}", listed(&names))));
     }
     let column = |(cells, name): (&JsValue, &str)| {
-        let wanted = || Error::new(format!("predict: column \"{name}\" is {}, wanted an array", show(cells)));
+        let expected = || Error::new(format!("predict: column \"{name}\" is {}, expected an array", show(cells)));
         let numbers = numbers(cells).map(|values| Column::numeric(name, values));
-        numbers.or_else(|| Some(Column::categorical(name, &texts(cells)?))).ok_or_else(wanted)
+        numbers.or_else(|| Some(Column::categorical(name, &texts(cells)?))).ok_or_else(expected)
     };
     let mut columns = columns.iter().zip(names).map(column).collect::<Result<Vec<_>>>()?;
     let rows = columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);

@@ -42,7 +42,7 @@ fn format_over(call: &str, reading: &JsValue, own: &Format) -> Result<Format> {
 pub fn load(data: &JsValue, source: &str) -> Answer<Model> {
     let load = || {
         let data = bytes(data).filter(|_| !data.is_string());
-        let data = data.ok_or_else(|| Error::usage("load: wanted the bytes of a model file as a Uint8Array"))?;
+        let data = data.ok_or_else(|| Error::usage("load: expected the bytes of a model file as a Uint8Array"))?;
         Ok(Model::new(&Device::cpu(1), model::Model::load(&data, source)?, READING))
     };
     load().map_err(thrown)

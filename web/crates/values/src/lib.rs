@@ -68,7 +68,7 @@ pub fn numbers(value: &JsValue) -> Option<Vec<f64>> {
 const MOST_NUMBERS: u32 = 100_000_000;
 
 /// The numbers in `value`, or an error: `name` is its name in messages, `wanted` describes the expected value.
-pub fn wanted_numbers(name: &str, value: &JsValue, wanted: &str) -> error::Result<Vec<f64>> {
+pub fn numbers_of(name: &str, value: &JsValue, expected: &str) -> error::Result<Vec<f64>> {
     let singles = value.dyn_ref::<Float32Array>().map(Float32Array::length);
     let message = match singles.or_else(|| value.dyn_ref::<Float64Array>().map(Float64Array::length)) {
         Some(length) if length > MOST_NUMBERS => {
@@ -79,9 +79,9 @@ pub fn wanted_numbers(name: &str, value: &JsValue, wanted: &str) -> error::Resul
             None if Array::is_array(value) => {
                 let items = Array::from(value).to_vec();
                 let at = items.iter().position(|item| item.as_f64().is_none()).unwrap_or(0);
-                format!("{name}[{at}] is {}, wanted a number", show(&items[at]))
+                format!("{name}[{at}] is {}, expected a number", show(&items[at]))
             }
-            None => format!("{name} is {}, wanted {wanted}", show(value)),
+            None => format!("{name} is {}, expected {expected}", show(value)),
         },
     };
     Err(Error::new(message))

@@ -3,7 +3,7 @@
 use js_sys::{Array, ArrayBuffer, Float64Array, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::{get, wanted_numbers};
+use super::{get, numbers_of};
 use meromorph::error::Result;
 use meromorph::files::{Format, Table, read_plain};
 use meromorph::table::Preparation;
@@ -16,8 +16,8 @@ pub fn rows(x: &JsValue, source: &str, format: &Format, preparation: &Preparatio
     if let Some(table) = matrix(x, source) {
         return Ok(table?.with_missing(&format.missing));
     }
-    let wanted = format!("a Float32Array, an array of numbers or {}", &TABLE[7..]);
-    let values = wanted_numbers("predict: x", x, &wanted)?;
+    let expected = format!("a Float32Array, an array of numbers or {}", &TABLE[7..]);
+    let values = numbers_of("predict: x", x, &expected)?;
     let names: Vec<String> = preparation.names().map(str::to_owned).collect();
     Ok(Table::from_matrix("predict", &names, &values)?.with_missing(&format.missing))
 }
@@ -42,4 +42,4 @@ pub fn matrix(data: &JsValue, source: &str) -> Option<Result<Table>> {
 }
 
 /// The expected forms of a table, for messages.
-pub const TABLE: &str = "wanted a table (text, bytes, a file, a URL, rows or columns)";
+pub const TABLE: &str = "expected a table (text, bytes, a file, a URL, rows or columns)";

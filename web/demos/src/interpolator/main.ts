@@ -121,14 +121,14 @@ async function redraw(): Promise<void> {
 function draw(at: number[], { value }: Prediction): void {
   const grid = spread(...truth.range, STEPS);
   for (const input of INDICES) {
-    const wanted = Array.from(grid, (x) => truth.value(at.with(input, x)));
+    const expected = Array.from(grid, (x) => truth.value(at.with(input, x)));
     const predicted = (value as Float64Array).subarray(input * STEPS, (input + 1) * STEPS);
-    charts[input]!.set([grid, wanted, predicted], { bands: [], lines: [at[input]!] });
-    const worst = Math.max(...wanted.map((one, step) => Math.abs(one - predicted[step]!)));
+    charts[input]!.set([grid, expected, predicted], { bands: [], lines: [at[input]!] });
+    const worst = Math.max(...expected.map((one, step) => Math.abs(one - predicted[step]!)));
     charts[input]!.describe(`along x${input} the largest error is ${short(worst, 2)}`);
   }
-  const [predicted, wanted] = [Number(value.at(-1)), truth.value(at)];
-  figures(get("here"), [["Model", places(predicted, 4)], ["True", places(wanted, 4)], ["Error", places(Math.abs(predicted - wanted), 4)]]);
+  const [predicted, expected] = [Number(value.at(-1)), truth.value(at)];
+  figures(get("here"), [["Model", places(predicted, 4)], ["True", places(expected, 4)], ["Error", places(Math.abs(predicted - expected), 4)]]);
 }
 
 /** Shows the errors at new points, without noise. */

@@ -81,18 +81,18 @@ const TYPES: Record<string, { bytes: number; read: (view: DataView, at: number) 
 export function fromNpy(bytes: ArrayBuffer): Stack {
   const view = new DataView(bytes);
   const isNpy = bytes.byteLength > 12 && view.getUint32(0) === 0x934e554d && view.getUint16(4) === 0x5059;
-  if (!isNpy) throw new Error("file: this is no NPY file, wanted one that numpy.save writes");
+  if (!isNpy) throw new Error("file: this is no NPY file, expected one that numpy.save writes");
   const isLong = view.getUint8(6) > 1;
   const begin = isLong ? 12 : 10;
   const end = begin + (isLong ? view.getUint32(8, true) : view.getUint16(8, true));
   const header = new TextDecoder().decode(bytes.slice(begin, end));
   const name = /'descr':\s*'([^']*)'/.exec(header)?.[1] ?? "none";
   const type = TYPES[name];
-  if (!type) throw new Error(`file: the numbers are of type ${name}, wanted one of ${Object.keys(TYPES).join(", ")}`);
-  if (!/'fortran_order':\s*False/.test(header)) throw new Error("file: the array is in Fortran order, wanted C order");
+  if (!type) throw new Error(`file: the numbers are of type ${name}, expected one of ${Object.keys(TYPES).join(", ")}`);
+  if (!/'fortran_order':\s*False/.test(header)) throw new Error("file: the array is in Fortran order, expected C order");
   const shape = (/'shape':\s*\(([^)]*)\)/.exec(header)?.[1] ?? "").split(",").map((size) => size.trim()).filter(Boolean).map(Number);
   const [images, height, width] = shape;
-  if (shape.length !== 3 || !images || !height || !width) throw new Error(`file: the shape is [${shape.join(", ")}], wanted [images, height, width]`);
+  if (shape.length !== 3 || !images || !height || !width) throw new Error(`file: the shape is [${shape.join(", ")}], expected [images, height, width]`);
   if (bytes.byteLength - end < images * height * width * type.bytes) throw new Error("file: it is cut short");
   const y = new Float64Array(images * height * width);
   for (let image = 0, at = end; image < images; image++) {

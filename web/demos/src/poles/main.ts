@@ -144,8 +144,8 @@ async function conclude(setting: Setting, sides: [Side, Side], seconds: number):
 /** The absolute errors at points where the meter gives a number and the model does, or is not marked otherwise. */
 function errors({ value: formula }: Target, place: number, grid: Float32Array, { value, bottom }: Prediction, isMarked = (at: number) => Boolean(bottom?.[at])): number[] {
   return Array.from(grid).flatMap((x, at) => {
-    const wanted = formula(x, place);
-    return isMarked(at) || Math.abs(wanted) > RANGE ? [] : [Math.abs(Number(value[at]) - wanted)];
+    const expected = formula(x, place);
+    return isMarked(at) || Math.abs(expected) > RANGE ? [] : [Math.abs(Number(value[at]) - expected)];
   });
 }
 

@@ -75,12 +75,12 @@ fn no_output_of_any_command_replaces_a_file_of_another_kind() {
         ("xpcs data.yaml --out x".into(), "x/parameters.json", "parameters of mero xpcs"),
     ] {
         let command = line.split(' ').next().unwrap_or_default();
-        let wanted = format!("{command}: {file} exists and is not {kind}; {way}");
-        check(&folder, &line, &wanted, 2, &mut failures);
+        let expected = format!("{command}: {file} exists and is not {kind}; {way}");
+        check(&folder, &line, &expected, 2, &mut failures);
     }
     for narrow in ["--f16", "--int8"] {
-        let wanted = "export: other.model: is another model, which learns \"a\" from \"b\", \"colour\", \"y\"; choose another --out, or replace it with --force";
-        check(&folder, &format!("export good.model {narrow} other.model"), wanted, 2, &mut failures);
+        let expected = "export: other.model: is another model, which learns \"a\" from \"b\", \"colour\", \"y\"; choose another --out, or replace it with --force";
+        check(&folder, &format!("export good.model {narrow} other.model"), expected, 2, &mut failures);
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
     assert_eq!((folder.text("notes"), folder.read("other.model")), (notes.to_owned(), other));
@@ -169,8 +169,8 @@ fn a_fit_whose_checkpoint_cannot_be_written_goes_on() {
     assert!(folder.text("fit.json").contains("meromorph fit"));
     let line = format!("$mero fit long.npy {two} --quiet --log /dev/full --log-threshold 0 --out fit.json");
     let output = shell(&folder, &line);
-    let wanted = "mero fit: /dev/full: cannot be written: No space left on device; the fit goes on without it\n";
-    assert_eq!((output.status.code(), said(&output)), (Some(0), wanted.to_owned()));
+    let expected = "mero fit: /dev/full: cannot be written: No space left on device; the fit goes on without it\n";
+    assert_eq!((output.status.code(), said(&output)), (Some(0), expected.to_owned()));
 }
 
 #[test]
@@ -219,11 +219,11 @@ fn a_page_of_parquet_with_another_checksum_is_refused() {
 fn a_changed_bit_of_a_fit_is_refused_or_changes_nothing_and_old_fits_are_read() {
     let folder = worked();
     folder.told(&format!("{DECAY} --out fit.json"));
-    let (whole, wanted) = (folder.read("fit.json"), folder.told("predict fit.json decay.csv"));
+    let (whole, expected) = (folder.read("fit.json"), folder.told("predict fit.json decay.csv"));
     let text = folder.text("fit.json");
     let start = text.find(",\"checksum\"").expect("it has one");
     folder.write("old.json", format!("{}}}\n", &text[..start]));
-    assert_eq!(folder.told("predict old.json decay.csv"), wanted);
+    assert_eq!(folder.told("predict old.json decay.csv"), expected);
     let value = text.find("\"value\":").expect("a parameter") + 10;
     for at in [value, value + 3, text.find("\"covariance\":[[").expect("a matrix") + 17] {
         let mut bytes = whole.clone();
@@ -245,7 +245,7 @@ fn nested_configurations_are_refused() {
     let toml = |name: &str| {
         format!("{name}: line 1: is nested deeper than 100: expected at most 100 arrays and tables in each other")
     };
-    for (line, wanted) in [
+    for (line, expected) in [
         (
             "xpcs s.yaml",
             "xpcs: s.yaml: line 2: is nested deeper than 100: expected at most 100 lists and sections in each other"
@@ -254,7 +254,7 @@ fn nested_configurations_are_refused() {
         ("train good.csv --config s.toml", format!("train: {}", toml("s.toml"))),
         ("train good.csv --config k.toml", format!("train: {}", toml("k.toml"))),
     ] {
-        check(&folder, line, &wanted, 1, &mut failures);
+        check(&folder, line, &expected, 1, &mut failures);
     }
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
     let (code, message) = folder.refused("predict s.json good.csv");
@@ -266,7 +266,7 @@ fn nested_configurations_are_refused() {
 fn files_without_an_end_are_read_within_bounds() {
     let folder = worked();
     let most = 16 << 20;
-    for (line, wanted) in [
+    for (line, expected) in [
         (
             "train good.csv --config /dev/zero",
             format!("train: /dev/zero: got more bytes, expected at most {most}, as a file of options has"),
@@ -279,7 +279,7 @@ fn files_without_an_end_are_read_within_bounds() {
     ] {
         let start = Instant::now();
         let output = shell(&folder, &format!("ulimit -v 2000000; $mero {line}"));
-        assert_eq!(said(&output), format!("mero: {wanted}\n"));
+        assert_eq!(said(&output), format!("mero: {expected}\n"));
         assert!(start.elapsed() < Duration::from_secs(10));
     }
     // A member of 100 MB whose header needs 80 bytes.
@@ -291,9 +291,9 @@ fn files_without_an_end_are_read_within_bounds() {
     let zeros = vec![0; 1 << 20];
     (0..100).for_each(|_| zip.write_all(&zeros).expect("zeros"));
     zip.finish().expect("an archive");
-    let wanted = "train: long.npz: y.npy: shape [10] needs 80 bytes of numbers, file has 104857600";
+    let expected = "train: long.npz: y.npy: shape [10] needs 80 bytes of numbers, file has 104857600";
     let output = shell(&folder, "$mero train long.npz --target y");
-    assert_eq!(said(&output), format!("mero: {wanted}\n"));
+    assert_eq!(said(&output), format!("mero: {expected}\n"));
 }
 
 #[cfg(unix)]
@@ -302,11 +302,11 @@ fn a_pipe_is_read_once_and_the_first_bytes_decide() {
     let folder = worked();
     folder.told(&format!("{DECAY} --out fit.json"));
     for (model, table) in [("good.model", "good.csv"), ("fit.json", "decay.csv")] {
-        let wanted = folder.told(&format!("predict {model} {table} --device cpu"));
+        let expected = folder.told(&format!("predict {model} {table} --device cpu"));
         let output = shell(&folder, &format!("$mero predict <(cat {model}) <(cat {table}) --device cpu"));
         assert_eq!(
             (said(&output), String::from_utf8_lossy(&output.stdout).into_owned()),
-            (String::new(), wanted),
+            (String::new(), expected),
             "{model}"
         );
     }

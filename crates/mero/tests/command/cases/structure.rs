@@ -261,8 +261,8 @@ fn encodings_have_many_names() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let (code, message) =
         folder.refused(&format!("train a.csv --target y {QUICK} --out m --force --encoding shift_jis"));
-    let wanted = "encoding: \"shift_jis\" is not read here; convert the file to UTF-8: iconv -f SHIFT-JIS -t UTF-8";
-    assert!(code == Some(2) && message.contains(wanted), "{message}");
+    let expected = "encoding: \"shift_jis\" is not read here; convert the file to UTF-8: iconv -f SHIFT-JIS -t UTF-8";
+    assert!(code == Some(2) && message.contains(expected), "{message}");
 }
 
 #[test]

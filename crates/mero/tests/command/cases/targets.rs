@@ -250,11 +250,11 @@ fn a_class_that_is_never_found_is_said() {
     let folder = with("t05b_noisy_imbalance.csv");
     let line = "train t05b_noisy_imbalance.csv --target fraud --device cpu --threads 1 --hidden 8 --bins 0";
     let (_, said) = ran(&folder, &format!("{line} --epochs 3 --out m"));
-    let wanted = "column \"fraud\": of 41 test rows that are \"1\" the model finds none; class_weights balanced";
-    assert!(said.contains(wanted), "{said}");
+    let expected = "column \"fraud\": of 41 test rows that are \"1\" the model finds none; class_weights balanced";
+    assert!(said.contains(expected), "{said}");
     let report = json(&folder, &format!("{line} --epochs 3 --out k --json"));
     let message = report.last().expect("a report")["warnings"][0]["message"].as_str().expect("text").to_owned();
-    assert!(wanted.contains(&message[..20]), "{message}");
+    assert!(expected.contains(&message[..20]), "{message}");
     let (_, said) = ran(&folder, &format!("{line} --epochs 20 --class-weights balanced --out b"));
     assert!(!said.contains("finds none"), "{said}");
 }
