@@ -4,7 +4,10 @@ import { readFileSync } from "node:fs";
 /** Marks a pattern that some parts have nothing for. */
 const SOME = "only in some parts";
 
-/** Every pattern without `SOME` must match. If one does not, a new version of the generator writes other code, and this list must be revised. */
+/**
+ * Every pattern without `SOME` must match. If one does not, a new version of the generator writes other code, and this
+ * list must be revised.
+ */
 const TRIMMED = [
   // Panics and errors have a message; other thrown values are readable as strings.
   [/debugString\(arg1\)/g, "String(arg1)"],
@@ -16,7 +19,10 @@ const TRIMMED = [
   [/\(typeof FinalizationRegistry === 'undefined'\)\s*\? .*\s*: /g, ""],
   [/if \(!\('encodeInto' in cachedTextEncoder\)\) {[\s\S]*?\n}\n/, ""],
   // `instanceof` cannot throw here: all these classes exist in every supported runtime.
-  [/let result;\s*try {\s*result = (arg0 instanceof \w+);\s*} catch \(_\) {\s*result = false;\s*}\s*const ret = result;/g, "const ret = $1;"],
+  [
+    /let result;\s*try {\s*result = (arg0 instanceof \w+);\s*} catch \(_\) {\s*result = false;\s*}\s*const ret = result;/g,
+    "const ret = $1;",
+  ],
   [/if \(Symbol\.dispose\) .*\n/g, ""],
   // Functions that keep their long name are unused: the optimiser removed their imports.
   [/ {8}__wbg_\w+: function[\s\S]*?\n {8}}.*,\n/g, "", SOME],
@@ -31,10 +37,13 @@ const TRIMMED = [
   [/: function\(([^)]*)\) {/g, ": ($1) => {"],
   [/return {\s*__proto__: null,\s*("a": .*),\s*};/, "return { $1 };"],
   // Every caller passes a compiled module.
-  [/function initSync\(module\) {[\s\S]*?\n}\n/, `function initSync({ module }) {
+  [
+    /function initSync\(module\) {[\s\S]*?\n}\n/,
+    `function initSync({ module }) {
     if (!wasm) __wbg_finalize_init(new WebAssembly.Instance(module, __wbg_get_imports()), module);
 }
-`],
+`,
+  ],
 ];
 
 /** An esbuild plugin that trims the bindings as they are read. */

@@ -1,14 +1,24 @@
 // Serves the demo site: `node serve.mjs [port]`. WebGPU needs localhost or https.
 import { existsSync } from "node:fs";
-import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 
-const KINDS = { ".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css",
-  ".wasm": "application/wasm", ".svg": "image/svg+xml" };
+const KINDS = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".mjs": "text/javascript",
+  ".css": "text/css",
+  ".wasm": "application/wasm",
+  ".svg": "image/svg+xml",
+};
 
 /** Pages are cross-origin isolated, as with `mero serve`, so that their workers can share memory. */
-const ISOLATED = { "cross-origin-opener-policy": "same-origin", "cross-origin-embedder-policy": "require-corp", "cross-origin-resource-policy": "same-origin" };
+const ISOLATED = {
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-embedder-policy": "require-corp",
+  "cross-origin-resource-policy": "same-origin",
+};
 
 /** Serves `folder` on `port` (0 = any free port). Resolves to the server when it listens. */
 export function serve(folder, port = 0) {
@@ -17,7 +27,9 @@ export function serve(folder, port = 0) {
     const file = join(folder, path.endsWith("/") ? `${path}index.html` : path);
     try {
       const bytes = await readFile(file);
-      response.writeHead(200, { ...ISOLATED, "content-type": KINDS[extname(file)] ?? "application/octet-stream" }).end(bytes);
+      response
+        .writeHead(200, { ...ISOLATED, "content-type": KINDS[extname(file)] ?? "application/octet-stream" })
+        .end(bytes);
     } catch {
       response.writeHead(404).end("not found");
     }

@@ -1,7 +1,7 @@
-// usage: node bench/race.mjs [--hidden 256,256,256] [--batch 256] [--device wasm|webgpu] [--rounds 4] [--steps 16] [--epochs 3]
-//        [--threads 1] [--step fused|recorded] [--predict ROWS] [--only NAME,NAME]
-// Races this package against TensorFlow.js, jax-js and, with --predict, onnxruntime-web in Chromium: equal work, engines by turns, each turn in a
-// browser of its own; prints ratios of medians with their spread. First: npm install --prefix bench
+// usage: node bench/race.mjs [--hidden 256,256,256] [--batch 256] [--device wasm|webgpu] [--rounds 4] [--steps 16]
+// [--epochs 3]        [--threads 1] [--step fused|recorded] [--predict ROWS] [--only NAME,NAME] Races this package
+// against TensorFlow.js, jax-js and, with --predict, onnxruntime-web in Chromium: equal work, engines by turns, each
+// turn in a browser of its own; prints ratios of medians with their spread. First: npm install --prefix bench
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

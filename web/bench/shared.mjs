@@ -28,7 +28,10 @@ export async function median(turns, work, calls = 1) {
   return times.slice(1).sort((a, b) => a - b)[Math.floor(turns / 2)];
 }
 
-/** Steps per second: `epochs` calls of `epoch`, which makes `steps` steps and waits for the last, after one that is not counted. */
+/**
+ * Steps per second: `epochs` calls of `epoch`, which makes `steps` steps and waits for the last, after one that is not
+ * counted.
+ */
 export async function rate(epochs, steps, epoch) {
   return 1e3 * steps / await median(epochs, epoch);
 }

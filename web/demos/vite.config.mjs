@@ -1,4 +1,5 @@
-// Builds the demos to static files in dist/site, with the package as last built. All addresses are relative, so the folder can be hosted anywhere.
+// Builds the demos to static files in dist/site, with the package as last built. All addresses are relative, so the
+// folder can be hosted anywhere.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vite";
@@ -11,7 +12,10 @@ const parts = {
   name: "parts",
   transformIndexHtml: {
     order: "pre",
-    handler: (html) => html.replaceAll(/<!-- part (\w+) -->/g, (_, name) => readFileSync(join(here, "parts", `${name}.html`), "utf8").trimEnd()),
+    handler: (html) =>
+      html.replaceAll(/<!-- part (\w+) -->/g, (_, name) =>
+        readFileSync(join(here, "parts", `${name}.html`), "utf8").trimEnd(),
+      ),
   },
 };
 

@@ -1,5 +1,5 @@
-// Builds the files in `web/dist` that `mero export` and `mero serve` use: the page of one model, the parts of a package of one model,
-// and a file with their version.
+// Builds the files in `web/dist` that `mero export` and `mero serve` use: the page of one model, the parts of a package
+// of one model, and a file with their version.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,17 +14,30 @@ const out = join(web, "dist/portable");
 /** Bundles the script to one line that can be embedded in an HTML page. */
 function script() {
   const { outputFiles } = buildSync({
-    entryPoints: [join(here, "page/main.ts")], bundle: true, write: false, minify: true, format: "iife", target: "es2022",
+    entryPoints: [join(here, "page/main.ts")],
+    bundle: true,
+    write: false,
+    minify: true,
+    format: "iife",
+    target: "es2022",
     // The page passes the wasm to the bindings, so their default address is not used.
-    define: { "import.meta.url": '""' }, legalComments: "none", charset: "ascii",
+    define: { "import.meta.url": '""' },
+    legalComments: "none",
+    charset: "ascii",
   });
   const text = outputFiles[0].text.trim();
-  if (/<\/script|<!--/i.test(text)) throw new Error("the page's script contains a text that would end its script element");
+  if (/<\/script|<!--/i.test(text))
+    throw new Error("the page's script contains a text that would end its script element");
   return text;
 }
 
 function style() {
-  const { outputFiles } = buildSync({ entryPoints: [join(here, "page/page.css")], write: false, minify: true, charset: "ascii" });
+  const { outputFiles } = buildSync({
+    entryPoints: [join(here, "page/page.css")],
+    write: false,
+    minify: true,
+    charset: "ascii",
+  });
   return outputFiles[0].text.trim();
 }
 
@@ -40,9 +53,11 @@ function packageParts() {
   const folder = join(out, "package");
   mkdirSync(folder, { recursive: true });
   const bindings = readFileSync(join(web, "pkg/portable/meromorph.js"), "utf8");
-  if (/^import /m.test(bindings)) throw new Error("the bindings import a file that a package of one model does not contain");
+  if (/^import /m.test(bindings))
+    throw new Error("the bindings import a file that a package of one model does not contain");
   for (const name of ["index.js", "node.js", "model.js"]) copyFileSync(join(here, "package", name), join(folder, name));
-  for (const name of ["meromorph.js", "meromorph_bg.wasm"]) copyFileSync(join(web, "pkg/portable", name), join(folder, name));
+  for (const name of ["meromorph.js", "meromorph_bg.wasm"])
+    copyFileSync(join(web, "pkg/portable", name), join(folder, name));
 }
 
 /** Writes `dist/portable` and `dist/web.json` from the wasm in `pkg/portable`. */

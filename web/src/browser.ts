@@ -1,5 +1,6 @@
-// Where a browser finds the engine's WebAssembly and worker: in files next to this one, where bundlers and plain servers put them.
-// If they are missing (some bundlers drop them; a page of another origin cannot start the worker), modules of this package with an embedded copy are used.
+// Where a browser finds the engine's WebAssembly and worker: in files next to this one, where bundlers and plain
+// servers put them. If they are missing (some bundlers drop them; a page of another origin cannot start the worker),
+// modules of this package with an embedded copy are used.
 import { LoadError, messageOf } from "./errors.js";
 import { fromText, inflated, started } from "./inlined.js";
 import { compiled, hasRelaxedSimd, type Runtime } from "./runtime.js";
@@ -15,11 +16,16 @@ export const browser: Runtime = {
       },
       async () => inflated((await import("./inline-wasm.js")).default),
     );
-    module.catch(() => { module = undefined; });
+    module.catch(() => {
+      module = undefined;
+    });
     return module;
   },
   async spawn() {
-    if (typeof Worker === "undefined") throw new LoadError("open: workers cannot be started here, as in a service worker: give worker: false, with meromorph/inline or meromorph.classic.js");
+    if (typeof Worker === "undefined")
+      throw new LoadError(
+        "open: workers cannot be started here, as in a service worker: give worker: false, with meromorph/inline or meromorph.classic.js",
+      );
     return withFallback(
       () => started(() => new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "meromorph" })),
       async () => {
@@ -28,9 +34,12 @@ export const browser: Runtime = {
       },
     );
   },
-  direct: () => import("./direct.js").catch((error: unknown) => {
-    throw new LoadError(`open: worker: false: the engine's script cannot be loaded here: ${messageOf(error)}. Service workers, such as the background of an extension, load nothing later: import { open } from "meromorph/inline", or load meromorph.classic.js with importScripts`);
-  }),
+  direct: () =>
+    import("./direct.js").catch((error: unknown) => {
+      throw new LoadError(
+        `open: worker: false: the engine's script cannot be loaded here: ${messageOf(error)}. Service workers, such as the background of an extension, load nothing later: import { open } from "meromorph/inline", or load meromorph.classic.js with importScripts`,
+      );
+    }),
 };
 
 /** Tries the package's files first, then the embedded copy. */
@@ -44,6 +53,8 @@ async function withFallback<T>(fromFiles: () => Promise<T>, embedded: () => Prom
   try {
     return await embedded();
   } catch (error) {
-    throw new LoadError(`open: neither the engine's files (${messageOf(missing)}) nor their embedded copy can be loaded (${messageOf(error)})`);
+    throw new LoadError(
+      `open: neither the engine's files (${messageOf(missing)}) nor their embedded copy can be loaded (${messageOf(error)})`,
+    );
   }
 }

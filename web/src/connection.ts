@@ -1,6 +1,8 @@
-// The page's end of the port to an engine: sends calls, receives answers, and rejects pending calls when the engine ends.
-import type { Request } from "./fetch.js";
+// The page's end of the port to an engine: sends calls, receives answers, and rejects pending calls when the engine
+// ends.
+
 import { type MeromorphError, unpassable } from "./errors.js";
+import type { Request } from "./fetch.js";
 import { deserializeError } from "./received.js";
 import { type Answer, type Calls, ENGINE, type Port, type RemoteModel } from "./wire.js";
 
@@ -20,7 +22,9 @@ export interface Sending {
 type WithModel = RemoteModel & { model: RemoteModel };
 
 export class Connection {
-  /** Further engines on other threads. They compute each training step together with this one, and are closed with it. */
+  /**
+   * Further engines on other threads. They compute each training step together with this one, and are closed with it.
+   */
   readonly workers: Connection[] = [];
   #port: Port;
   #terminate: () => void;
@@ -47,9 +51,15 @@ export class Connection {
     return this.#ending.signal;
   }
 
-  /** Calls `call` of the object `on`. If `signal` aborts, the promise is rejected with its reason and a later answer is ignored. */
+  /**
+   * Calls `call` of the object `on`. If `signal` aborts, the promise is rejected with its reason and a later answer is
+   * ignored.
+   */
   call<K extends keyof Calls>(
-    on: number, call: K, args: Parameters<Calls[K]>, { transfer = [], signal }: Sending = {},
+    on: number,
+    call: K,
+    args: Parameters<Calls[K]>,
+    { transfer = [], signal }: Sending = {},
   ): Promise<ReturnType<Calls[K]>> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw this.#closed;

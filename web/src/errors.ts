@@ -1,8 +1,9 @@
-// The error classes, and their conversion for a message port, which does not preserve classes. received.ts converts them back.
+// The error classes, and their conversion for a message port, which does not preserve classes. received.ts converts
+// them back.
 
 /**
- * Who can act: `usage` is a wrong option or call, `input` data or a file that cannot be used, `device` a device that is absent, too small or lost,
- * `internal` a bug in the engine.
+ * Who can act: `usage` is a wrong option or call, `input` data or a file that cannot be used, `device` a device that is
+ * absent, too small or lost, `internal` a bug in the engine.
  */
 export type ErrorKind = "usage" | "input" | "device" | "internal";
 
@@ -20,7 +21,10 @@ export class MeromorphError extends Error {
   }
 }
 
-/** The caller's input is invalid. Its kind is `usage` for options, calls and disposed handles, and `input` for data and files. */
+/**
+ * The caller's input is invalid. Its kind is `usage` for options, calls and disposed handles, and `input` for data and
+ * files.
+ */
 export class InputError extends MeromorphError {
   override name = "InputError";
   override readonly kind: "usage" | "input";
@@ -82,8 +86,13 @@ export function shown(value: unknown): string {
 /** Errors if `value` is of a kind that cannot be sent through a port. `where` names it. */
 export function checkPassable(where: string, value: unknown, expected: string): void {
   const tag = tagOf(value);
-  if (/Function|Promise/.test(tag)) throw new InputError(`${where}: got a ${tag}, expected ${expected}${tag === "Promise" ? "; did you forget await?" : ""}`, "usage");
+  if (/Function|Promise/.test(tag))
+    throw new InputError(
+      `${where}: got a ${tag}, expected ${expected}${tag === "Promise" ? "; did you forget await?" : ""}`,
+      "usage",
+    );
 }
 
 /** The error for another value that cannot be sent through a port. */
-export const unpassable = (call: string, error: unknown): InputError => new InputError(`${call}: the input cannot be sent to the engine: ${messageOf(error)}`);
+export const unpassable = (call: string, error: unknown): InputError =>
+  new InputError(`${call}: the input cannot be sent to the engine: ${messageOf(error)}`);

@@ -3,10 +3,14 @@ import { initSync, on_panic, Searcher } from "../pkg/fit-webgpu/meromorph.js";
 import { provideGpu } from "./gpu.js";
 import { fetched } from "./inlined.js";
 
-const ready = fetched("fit", () => import("./fit-webgpu-wasm.js"), (module) => {
-  initSync({ module });
-  on_panic(() => {});
-});
+const ready = fetched(
+  "fit",
+  () => import("./fit-webgpu-wasm.js"),
+  (module) => {
+    initSync({ module });
+    on_panic(() => {});
+  },
+);
 
 let opened: Promise<Searcher> | undefined;
 

@@ -1,19 +1,27 @@
 /**
- * Curve fitting: the parameters of a formula from data, with standard errors and bands, in double precision. A module of its own, because it fetches a
- * WebAssembly of its own. `instanceof` recognises its errors with the classes of the package `meromorph` too.
+ * Curve fitting: the parameters of a formula from data, with standard errors and bands, in double precision. A module
+ * of its own, because it fetches a WebAssembly of its own. `instanceof` recognises its errors with the classes of the
+ * package `meromorph` too.
  * @module
  */
-import { fit as fitted, fit_many as fittedMany, initSync, models as listed, on_panic, Saved } from "../pkg/fit/meromorph.js";
+import {
+  fit as fitted,
+  fit_many as fittedMany,
+  initSync,
+  models as listed,
+  on_panic,
+  Saved,
+} from "../pkg/fit/meromorph.js";
 import type { Columns } from "./data.js";
 import { InputError, serializeError, shown, tagOf } from "./errors.js";
-import { fetched } from "./inlined.js";
 import type { SolverOptions } from "./fit-options.js";
+import { fetched } from "./inlined.js";
 import { given, taken } from "./options.js";
 import { deserializeError } from "./received.js";
 
-export type { SolverOptions } from "./fit-options.js";
 export type { Cell, Columns, HalfArray, Integers, Numbers } from "./data.js";
-export { DeviceError, InputError, InternalError, LoadError, MeromorphError, type ErrorKind } from "./errors.js";
+export { DeviceError, type ErrorKind, InputError, InternalError, LoadError, MeromorphError } from "./errors.js";
+export type { SolverOptions } from "./fit-options.js";
 
 /** Options of a fit. */
 export interface CurveFitOptions extends SolverOptions {
@@ -26,7 +34,7 @@ export interface CurveFitOptions extends SolverOptions {
 }
 
 /** Options of many fits: those of {@link CurveFitOptions} that each fit can have, and the observed values. */
-export type ManyFitOptions = Omit<CurveFitOptions, typeof FOR_ONE_FIT[number]> & { y: string };
+export type ManyFitOptions = Omit<CurveFitOptions, (typeof FOR_ONE_FIT)[number]> & { y: string };
 
 /** A parameter's value and how well the data determine it. */
 export interface FittedParameter {
@@ -48,7 +56,10 @@ export interface CurvePrediction {
   values: Float64Array;
   /** Half widths of the confidence band, which holds the model's true value. NaN where they are not known. */
   confidence: Float64Array;
-  /** Half widths of the prediction band, which holds a new observation. Absent if rows were weighted by sigma or the loss was robust. */
+  /**
+   * Half widths of the prediction band, which holds a new observation. Absent if rows were weighted by sigma or the
+   * loss was robust.
+   */
   prediction?: Float64Array;
 }
 
@@ -112,8 +123,9 @@ export class CurveFit {
   declare readonly aic: number;
   declare readonly bic: number;
   /**
-   * Why the search ended: the parameters would move less than 1e-5 standard errors (`shift`), the cost, the step or the gradient is small enough, the
-   * evaluations are used up, or no step lowers the cost although the parameters would move (`stuck`). The last two are not converged.
+   * Why the search ended: the parameters would move less than 1e-5 standard errors (`shift`), the cost, the step or the
+   * gradient is small enough, the evaluations are used up, or no step lowers the cost although the parameters would
+   * move (`stuck`). The last two are not converged.
    */
   declare readonly stop: "shift" | "cost" | "step" | "gradient" | "evaluations" | "stuck";
   declare readonly isConverged: boolean;
@@ -147,8 +159,9 @@ export class CurveFit {
   }
 
   /**
-   * Values of the model and half widths of its bands. `columns` has the columns that the formula uses; a row with a missing cell has NaN. The columns in
-   * `levelColumns` have only levels of the fit. `level` is the probability of the bands, by default that of the fit.
+   * Values of the model and half widths of its bands. `columns` has the columns that the formula uses; a row with a
+   * missing cell has NaN. The columns in `levelColumns` have only levels of the fit. `level` is the probability of the
+   * bands, by default that of the fit.
    */
   predict(columns: Columns, options: { level?: number | undefined } = {}): CurvePrediction {
     const { level } = taken("predict", options, ["level"]);
@@ -156,8 +169,8 @@ export class CurveFit {
   }
 
   /**
-   * The fitted formula for other places: LaTeX with a line for each parameter, a Python function (NumPy, SciPy) or a Rust function. An error if
-   * the language's libraries lack a function of the formula.
+   * The fitted formula for other places: LaTeX with a line for each parameter, a Python function (NumPy, SciPy) or a
+   * Rust function. An error if the language's libraries lack a function of the formula.
    */
   code(language: "latex" | "python" | "rust"): string {
     return judged(() => this.#saved.code(language));
@@ -170,9 +183,9 @@ export class CurveFit {
 }
 
 /**
- * Fits a model to columns. The model is a formula, in which names that are not columns are parameters, or named models ({@link models}) such as
- * `gaussian(x) + line(x)`; a named model alone, `gaussian`, is one over the first column that is not y. The search runs in the calling thread: many rows (from about
- * 100,000 on) should be fitted in a worker.
+ * Fits a model to columns. The model is a formula, in which names that are not columns are parameters, or named models
+ * ({@link models}) such as `gaussian(x) + line(x)`; a named model alone, `gaussian`, is one over the first column that
+ * is not y. The search runs in the calling thread: many rows (from about 100,000 on) should be fitted in a worker.
  *
  * @example
  * ```js
@@ -189,11 +202,16 @@ export class CurveFit {
  */
 export async function fit(data: Columns, model: string, options: CurveFitOptions = {}): Promise<CurveFit> {
   const { device = "cpu", ...rest } = given("fit", options);
-  if (typeof model !== "string") throw new InputError(`fit: model is ${shown(model)}, expected a formula or the name of a model`, "usage");
-  if (!DEVICES.includes(device)) throw new InputError(`fit: device is ${shown(device)}, expected one of "cpu", "webgpu"`, "usage");
+  if (typeof model !== "string")
+    throw new InputError(`fit: model is ${shown(model)}, expected a formula or the name of a model`, "usage");
+  if (!DEVICES.includes(device))
+    throw new InputError(`fit: device is ${shown(device)}, expected one of "cpu", "webgpu"`, "usage");
   const columns = numeric("fit", data);
   await ready();
-  return new CurveFit(device === "webgpu" ? await searched(columns, model, rest) : judged(() => fitted(columns, model, rest)), "fit");
+  return new CurveFit(
+    device === "webgpu" ? await searched(columns, model, rest) : judged(() => fitted(columns, model, rest)),
+    "fit",
+  );
 }
 
 const DEVICES: readonly unknown[] = ["cpu", "webgpu"] satisfies CurveFitOptions["device"][];
@@ -201,7 +219,11 @@ const DEVICES: readonly unknown[] = ["cpu", "webgpu"] satisfies CurveFitOptions[
 /** The report of a fit that searches on WebGPU. */
 async function searched(columns: object, model: string, options: object): Promise<string> {
   const { search } = await import("./fit-webgpu.js");
-  return search(columns, model, options).catch((error) => judged(() => { throw error; }));
+  return search(columns, model, options).catch((error) =>
+    judged(() => {
+      throw error;
+    }),
+  );
 }
 
 /** Many fits of one model. A fit without an answer has NaN everywhere. */
@@ -210,7 +232,10 @@ export interface ManyFits {
   readonly count: number;
   /** The values of each parameter, one per fit. */
   readonly parameters: Readonly<Record<string, Float64Array>>;
-  /** The standard errors of each free parameter, one per fit; infinite where the data do not determine it, NaN where it is fixed. */
+  /**
+   * The standard errors of each free parameter, one per fit; infinite where the data do not determine it, NaN where it
+   * is fixed.
+   */
   readonly stderrs: Readonly<Record<string, Float64Array>>;
   /** The root mean square of each fit's residuals, with sigma of the weighted ones. */
   readonly rms: Float64Array;
@@ -220,12 +245,18 @@ export interface ManyFits {
   readonly failures: readonly { readonly fit: number; readonly message: string }[];
 }
 
-/** Some of the fits, one after another. Their arrays begin with the fit number `first`; the numbers in `failures` are among all fits. */
+/**
+ * Some of the fits, one after another. Their arrays begin with the fit number `first`; the numbers in `failures` are
+ * among all fits.
+ */
 export interface FitsPart extends ManyFits {
   readonly first: number;
 }
 
-/** Many fits that are being solved: `await` gives all of them, `for await` the parts as they are solved. Leaving the loop ends the work. */
+/**
+ * Many fits that are being solved: `await` gives all of them, `for await` the parts as they are solved. Leaving the
+ * loop ends the work.
+ */
 export class FitsRun implements PromiseLike<ManyFits>, AsyncIterable<FitsPart> {
   readonly #parts: () => AsyncGenerator<FitsPart, void>;
   #whole: Promise<ManyFits> | undefined;
@@ -239,7 +270,10 @@ export class FitsRun implements PromiseLike<ManyFits>, AsyncIterable<FitsPart> {
     return this.#parts();
   }
 
-  then<T = ManyFits, F = never>(done?: ((fits: ManyFits) => T | PromiseLike<T>) | null, failed?: ((error: unknown) => F | PromiseLike<F>) | null): Promise<T | F> {
+  then<T = ManyFits, F = never>(
+    done?: ((fits: ManyFits) => T | PromiseLike<T>) | null,
+    failed?: ((error: unknown) => F | PromiseLike<F>) | null,
+  ): Promise<T | F> {
     return (this.#whole ??= joined(this)).then(done, failed);
   }
 
@@ -258,9 +292,14 @@ async function joined(parts: AsyncIterable<FitsPart>): Promise<ManyFits> {
     for (const part of all) whole.set(pick(part), part.first);
     return whole;
   };
-  const named = (field: "parameters" | "stderrs") => Object.fromEntries(Object.keys(all[0]![field]).map((name) => [name, arrays((part) => part[field][name]!)]));
+  const named = (field: "parameters" | "stderrs") =>
+    Object.fromEntries(Object.keys(all[0]![field]).map((name) => [name, arrays((part) => part[field][name]!)]));
   return {
-    count, parameters: named("parameters"), stderrs: named("stderrs"), rms: arrays(({ rms }) => rms), converged: arrays(({ converged }) => converged),
+    count,
+    parameters: named("parameters"),
+    stderrs: named("stderrs"),
+    rms: arrays(({ rms }) => rms),
+    converged: arrays(({ converged }) => converged),
     failures: all.flatMap(({ failures }) => failures),
   };
 }
@@ -272,19 +311,22 @@ const EACH = "number of the fit";
 const PART_ROWS = 500_000;
 
 /**
- * Fits a model to each of many sets of observed values: the pixels of a stack of images, the wells of a plate. The observed values of all fits stand one
- * after another in one column, fit by fit; the other columns have the rows of one fit, which all share, or are as long as the observed values. The options
- * are those of {@link fit}, without `tie`, `global`, `profile` and `device`; `p0`, `bounds` and `fix` hold for every fit. The fits run in the calling
- * thread, in parts, between which a page can draw: `for await` gives each part when it is solved.
+ * Fits a model to each of many sets of observed values: the pixels of a stack of images, the wells of a plate. The
+ * observed values of all fits stand one after another in one column, fit by fit; the other columns have the rows of one
+ * fit, which all share, or are as long as the observed values. The options are those of {@link fit}, without `tie`,
+ * `global`, `profile` and `device`; `p0`, `bounds` and `fix` hold for every fit. The fits run in the calling thread, in
+ * parts, between which a page can draw: `for await` gives each part when it is solved.
  *
  * @example
  * ```js
  * import { fitMany } from "meromorph/fit";
  *
  * const t = Float64Array.from({ length: 20 }, (_, row) => row / 4);
- * const signal = Float64Array.from({ length: 1000 * t.length }, (_, at) => (1 + Math.floor(at / 20) / 1000) * Math.exp(-0.7 * t[at % 20]));
- * const { count, parameters, stderrs } = await fitMany({ t, signal }, "a*exp(-b*t)", { y: "signal", p0: { a: 1, b: 1 } });
- * console.log(`${count} fits; the last a is ${parameters.a[999].toFixed(3)} ± ${stderrs.a[999].toExponential(0)}`);
+ * const rows = Array.from({ length: 1000 }, (_, fit) => Array.from(t, (t) => (1 + fit / 1000) * Math.exp(-0.7 * t)));
+ * const data = { t, signal: Float64Array.from(rows.flat()) };
+ * const { count, parameters, stderrs } = await fitMany(data, "a*exp(-b*t)", { y: "signal", p0: { a: 1, b: 1 } });
+ * const [a, stderr] = [parameters.a[999], stderrs.a[999]];
+ * console.log(`${count} fits; the last a is ${a.toFixed(3)} ± ${stderr.toExponential(0)}`);
  * ```
  */
 export function fitMany(data: Columns, model: string, options: ManyFitOptions): FitsRun {
@@ -294,21 +336,32 @@ export function fitMany(data: Columns, model: string, options: ManyFitOptions): 
 async function* parts(data: Columns, model: string, options: CurveFitOptions): AsyncGenerator<FitsPart, void> {
   const rest = given("fitMany", options);
   const alone = FOR_ONE_FIT.find((name) => name in rest);
-  if (alone) throw new InputError(`fitMany: option "${alone}" is for one fit: expected none of ${FOR_ONE_FIT.join(", ")}`, "usage");
-  if (typeof model !== "string") throw new InputError(`fitMany: model is ${shown(model)}, expected a formula or the name of a model`, "usage");
+  if (alone)
+    throw new InputError(
+      `fitMany: option "${alone}" is for one fit: expected none of ${FOR_ONE_FIT.join(", ")}`,
+      "usage",
+    );
+  if (typeof model !== "string")
+    throw new InputError(`fitMany: model is ${shown(model)}, expected a formula or the name of a model`, "usage");
   const columns = numeric("fitMany", data);
   const observed = typeof options.y === "string" ? columns[options.y] : undefined;
   if (!isNumbers(observed)) {
-    throw new InputError(`fitMany: y is ${shown(options.y)}, expected the column of the observed values of all fits, numbers one fit after another`, "usage");
+    throw new InputError(
+      `fitMany: y is ${shown(options.y)}, expected the column of the observed values of all fits, numbers one fit after another`,
+      "usage",
+    );
   }
-  const lengths = Object.entries(columns).filter(([name]) => name !== options.y).map(([name, column]) => [name, (column as ArrayLike<unknown>).length] as const);
+  const lengths = Object.entries(columns)
+    .filter(([name]) => name !== options.y)
+    .map(([name, column]) => [name, (column as ArrayLike<unknown>).length] as const);
   const rows = Math.min(...lengths.map(([, length]) => length));
   const count = observed.length / rows;
   const wrong = lengths.find(([, length]) => length !== rows && length !== observed.length);
   if (!(Number.isInteger(count) && count > 1) || wrong) {
     const [name, length] = wrong ?? lengths[0] ?? ["", 0];
     throw new InputError(
-      `fitMany: column "${options.y}" has ${observed.length} values and column "${name}" has ${length}, expected the rows of one fit in it, and as many for each of two or more fits in "${options.y}"`);
+      `fitMany: column "${options.y}" has ${observed.length} values and column "${name}" has ${length}, expected the rows of one fit in it, and as many for each of two or more fits in "${options.y}"`,
+    );
   }
   await ready();
   const size = Math.ceil(count / Math.ceil(observed.length / PART_ROWS));
@@ -318,17 +371,28 @@ async function* parts(data: Columns, model: string, options: CurveFitOptions): A
     const number = Math.min(size, count - first);
     const own = Object.entries(columns).map(([name, column]) => {
       if (!isNumbers(column)) return [name, column];
-      return [name, column.length === rows ? repeated(column, number) : column.subarray(first * rows, (first + number) * rows)];
+      return [
+        name,
+        column.length === rows ? repeated(column, number) : column.subarray(first * rows, (first + number) * rows),
+      ];
     });
     const numbers = Float64Array.from({ length: number * rows }, (_, at) => Math.floor(at / rows));
-    const fits = judged(() => fittedMany({ ...Object.fromEntries(own), [EACH]: numbers }, model, rest, EACH, number)) as Omit<ManyFits, "count">;
-    yield { ...fits, first, count: number, failures: fits.failures.map(({ fit, message }) => ({ fit: fit + first, message })) };
+    const fits = judged(() =>
+      fittedMany({ ...Object.fromEntries(own), [EACH]: numbers }, model, rest, EACH, number),
+    ) as Omit<ManyFits, "count">;
+    yield {
+      ...fits,
+      first,
+      count: number,
+      failures: fits.failures.map(({ fit, message }) => ({ fit: fit + first, message })),
+    };
   }
 }
 
 type FloatNumbers = Float64Array | Float32Array;
 
-const isNumbers = (column: unknown): column is FloatNumbers => column instanceof Float64Array || column instanceof Float32Array;
+const isNumbers = (column: unknown): column is FloatNumbers =>
+  column instanceof Float64Array || column instanceof Float32Array;
 
 /** Numbers, so many times one after another. */
 function repeated(column: FloatNumbers, times: number): Float64Array {
@@ -337,12 +401,20 @@ function repeated(column: FloatNumbers, times: number): Float64Array {
   return whole;
 }
 
-/** A fit from the content of a file that `mero fit --out` or `JSON.stringify(fit)` wrote, as text, bytes, or the parsed object. */
+/**
+ * A fit from the content of a file that `mero fit --out` or `JSON.stringify(fit)` wrote, as text, bytes, or the parsed
+ * object.
+ */
 export async function load(file: string | Uint8Array | ArrayBuffer | CurveFitFile): Promise<CurveFit> {
   await ready();
   const isBytes = file instanceof ArrayBuffer || ArrayBuffer.isView(file);
-  const text = String(isBytes ? new TextDecoder().decode(file) : typeof file === "string" ? file : JSON.stringify(file));
-  if (!hasKind(text)) throw new InputError(`load: got ${shown(text.slice(0, 80))}, expected the content of a file that mero fit --out or JSON.stringify of a fit wrote`);
+  const text = String(
+    isBytes ? new TextDecoder().decode(file) : typeof file === "string" ? file : JSON.stringify(file),
+  );
+  if (!hasKind(text))
+    throw new InputError(
+      `load: got ${shown(text.slice(0, 80))}, expected the content of a file that mero fit --out or JSON.stringify of a fit wrote`,
+    );
   return new CurveFit(text, "load");
 }
 
@@ -365,11 +437,15 @@ export async function models(): Promise<NamedModel[]> {
 const FOR_ONE_FIT = ["tie", "global", "profile", "device"] as const satisfies readonly (keyof CurveFitOptions)[];
 
 /** Resolves when the WebAssembly is there. */
-const ready = fetched("fit", () => import("./fit-wasm.js"), (module) => {
-  initSync({ module });
-  // Without a listener, a defect would have no message.
-  on_panic(() => {});
-});
+const ready = fetched(
+  "fit",
+  () => import("./fit-wasm.js"),
+  (module) => {
+    initSync({ module });
+    // Without a listener, a defect would have no message.
+    on_panic(() => {});
+  },
+);
 
 /** Runs `work`, with its error as one of the package. */
 function judged<T>(work: () => T): T {
@@ -380,16 +456,23 @@ function judged<T>(work: () => T): T {
   }
 }
 
-/** Columns as the engine reads them: numbers in double precision, NaN where a cell is missing. Another column stays as it is and is an error if it is used. */
+/**
+ * Columns as the engine reads them: numbers in double precision, NaN where a cell is missing. Another column stays as
+ * it is and is an error if it is used.
+ */
 function numeric(call: string, data: Columns): Record<string, unknown> {
-  if (tagOf(data) !== "Object") throw new InputError(`${call}: data is ${shown(data)}, expected an object of arrays by the names of their columns`);
+  if (tagOf(data) !== "Object")
+    throw new InputError(`${call}: data is ${shown(data)}, expected an object of arrays by the names of their columns`);
   return Object.fromEntries(Object.entries(data).map(([name, column]) => [name, doubles(column)]));
 }
 
 function doubles(column: unknown): unknown {
   if (isNumbers(column)) return column;
-  if (ArrayBuffer.isView(column) && !(column instanceof DataView)) return Float64Array.from(column as unknown as ArrayLike<number>, Number);
-  const isNumeric = Array.isArray(column) && column.every((cell) => cell === null || cell === undefined || typeof cell === "number" || typeof cell === "bigint");
+  if (ArrayBuffer.isView(column) && !(column instanceof DataView))
+    return Float64Array.from(column as unknown as ArrayLike<number>, Number);
+  const isNumeric =
+    Array.isArray(column) &&
+    column.every((cell) => cell === null || cell === undefined || typeof cell === "number" || typeof cell === "bigint");
   return isNumeric ? Float64Array.from(column, (cell) => Number(cell ?? NaN)) : column;
 }
 
@@ -401,12 +484,16 @@ const MEASURES = ["r_squared", "rmse", "reduced_chi_square", "aic", "bic"];
 /** The fields of a fit, from those of its file. */
 function fields(file: CurveFitFile): object {
   const { event: _event, kind: _kind, format: _format, grids: _grids, strategy: _strategy, parameters, ...rest } = file;
-  const renamed = (all: object) => Object.fromEntries(Object.entries(all).map(([name, value]) => [camelCase(name), value]));
-  const filled = (matrix: unknown, none: number) => (matrix as (number | null)[][]).map((row) => row.map((entry) => entry ?? none));
-  const known = Object.entries(rest).map(([name, value]) => [name, MEASURES.includes(name) ? value ?? NaN : value]);
+  const renamed = (all: object) =>
+    Object.fromEntries(Object.entries(all).map(([name, value]) => [camelCase(name), value]));
+  const filled = (matrix: unknown, none: number) =>
+    (matrix as (number | null)[][]).map((row) => row.map((entry) => entry ?? none));
+  const known = Object.entries(rest).map(([name, value]) => [name, MEASURES.includes(name) ? (value ?? NaN) : value]);
   return {
     ...renamed(Object.fromEntries(known)),
-    parameters: Object.fromEntries(Object.entries(parameters as Record<string, object>).map(([name, parameter]) => [name, renamed(parameter)])),
+    parameters: Object.fromEntries(
+      Object.entries(parameters as Record<string, object>).map(([name, parameter]) => [name, renamed(parameter)]),
+    ),
     covariance: filled(file.covariance, Infinity),
     correlation: filled(file.correlation ?? [], NaN),
   };

@@ -28,13 +28,18 @@ export abstract class Handle {
     const what = this.#what;
     connection.retain();
     this.#id = id;
-    // The callback must not hold this handle. An error made here would: V8 keeps the receivers of the calls in its stack.
+    // The callback must not hold this handle. An error made here would: V8 keeps the receivers of the calls in its
+    // stack.
     unreachable.register(this, () => connection.release(id, disposed(what)), this);
     if (this.#isDisposed) this.#release(id);
   }
 
   /** @internal Calls a method of the object. */
-  protected call<K extends keyof Calls>(call: K, args: Parameters<Calls[K]>, sending?: Sending): Promise<ReturnType<Calls[K]>> {
+  protected call<K extends keyof Calls>(
+    call: K,
+    args: Parameters<Calls[K]>,
+    sending?: Sending,
+  ): Promise<ReturnType<Calls[K]>> {
     if (this.#isDisposed || this.#id === undefined) return Promise.reject(disposed(this.#what));
     return this.connection.call(this.#id, call, args, sending);
   }

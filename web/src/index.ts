@@ -13,4 +13,5 @@ export * from "./exports.js";
 export const open = (options: OpenOptions = {}): Promise<Engine> => openIn(browser, options);
 
 /** Describes a table: its columns and its number of rows. */
-export const describe = (data: TableSource, options: DescribeOptions = {}): Promise<Description> => describeIn(browser, data, options);
+export const describe = (data: TableSource, options: DescribeOptions = {}): Promise<Description> =>
+  describeIn(browser, data, options);

@@ -1,6 +1,6 @@
 /**
- * The package with its WebAssembly and its worker embedded, for hosts where further files cannot be fetched. A page opened from disk needs
- * `meromorph.classic.js`, which is this as a classic script.
+ * The package with its WebAssembly and its worker embedded, for hosts where further files cannot be fetched. A page
+ * opened from disk needs `meromorph.classic.js`, which is this as a classic script.
  * @module
  */
 import * as direct from "./direct.js";
@@ -25,4 +25,5 @@ const inline: Runtime = {
 export const open = (options: OpenOptions = {}): Promise<Engine> => openIn(inline, options);
 
 /** Describes a table: its columns and its number of rows. */
-export const describe = (data: TableSource, options: DescribeOptions = {}): Promise<Description> => describeIn(inline, data, options);
+export const describe = (data: TableSource, options: DescribeOptions = {}): Promise<Description> =>
+  describeIn(inline, data, options);

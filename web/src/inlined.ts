@@ -9,13 +9,23 @@ export async function inflated(text: string): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 
-/** A function that fetches a WebAssembly and starts it when it is first called; after a failure, also at the next call. `name` stands in the error. */
-export function fetched(name: string, load: () => Promise<{ default: string }>, start: (module: WebAssembly.Module) => void): () => Promise<void> {
+/**
+ * A function that fetches a WebAssembly and starts it when it is first called; after a failure, also at the next call.
+ * `name` stands in the error.
+ */
+export function fetched(
+  name: string,
+  load: () => Promise<{ default: string }>,
+  start: (module: WebAssembly.Module) => void,
+): () => Promise<void> {
   let loading: Promise<void> | undefined;
-  return () => loading ??= load().then(async ({ default: text }) => start(await inflated(text))).catch((error) => {
-    loading = undefined;
-    throw new LoadError(`${name}: the WebAssembly cannot be loaded: ${messageOf(error)}`);
-  });
+  return () =>
+    (loading ??= load()
+      .then(async ({ default: text }) => start(await inflated(text)))
+      .catch((error) => {
+        loading = undefined;
+        throw new LoadError(`${name}: the WebAssembly cannot be loaded: ${messageOf(error)}`);
+      }));
 }
 
 /** Starts a worker with this source. It is a classic worker, because a page from disk cannot start a module worker. */
@@ -36,10 +46,13 @@ export function started(start: () => Worker): Promise<EngineWorker> {
       worker.terminate();
       reject(new Error(message ?? "its script was not found"));
     };
-    worker.onmessage = () => resolve({
-      connect: (port, module) => worker.postMessage({ port, module }, [port]),
-      onFailure: (report) => { worker.onerror = ({ message }) => report(message); },
-      terminate: () => worker.terminate(),
-    });
+    worker.onmessage = () =>
+      resolve({
+        connect: (port, module) => worker.postMessage({ port, module }, [port]),
+        onFailure: (report) => {
+          worker.onerror = ({ message }) => report(message);
+        },
+        terminate: () => worker.terminate(),
+      });
   });
 }

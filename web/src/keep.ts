@@ -1,5 +1,5 @@
-// Stored runs, which survive a closed tab: data and checkpoint in IndexedDB. One transaction writes a whole run or nothing.
-// While a run is active it holds a browser lock on its name. All tabs see the lock, and it ends with its tab.
+// Stored runs, which survive a closed tab: data and checkpoint in IndexedDB. One transaction writes a whole run or
+// nothing. While a run is active it holds a browser lock on its name. All tabs see the lock, and it ends with its tab.
 import { InputError, messageOf, shown } from "./errors.js";
 import type { Kept } from "./types.js";
 import type { Parcel } from "./wire.js";
@@ -20,7 +20,7 @@ type About = Omit<Kept, "isRunning">;
 /** The runs that this site has stored, latest first. */
 export async function kept(): Promise<Kept[]> {
   const all = await inStore<About[]>("readonly", (store) => store.getAll(IDBKeyRange.bound(["about"], ["about", []])));
-  const { held = [] } = await locks()?.query() ?? {};
+  const { held = [] } = (await locks()?.query()) ?? {};
   return all
     .map((about) => ({ ...about, isRunning: held.some(({ name }) => name === lock(about.name)) }))
     .sort((a, b) => b.savedAt.getTime() - a.savedAt.getTime());
@@ -44,14 +44,20 @@ const WAIT_MS = 2000;
 export function lockName(name: unknown): Promise<() => void> {
   const manager = locks();
   return new Promise((resolve, reject) => {
-    if (typeof name !== "string" || !name) throw new InputError(`keep: the name is ${shown(name)}, expected a string`, "usage");
+    if (typeof name !== "string" || !name)
+      throw new InputError(`keep: the name is ${shown(name)}, expected a string`, "usage");
     if (!manager) return resolve(() => {});
     const wait = new AbortController();
-    const timer = setTimeout(() => wait.abort(new InputError(`keep: the run "${name}" is active, here or in another tab`, "usage")), WAIT_MS);
-    manager.request(lock(name), { signal: wait.signal }, () => {
-      clearTimeout(timer);
-      return new Promise<void>((release) => resolve(release));
-    }).catch(reject);
+    const timer = setTimeout(
+      () => wait.abort(new InputError(`keep: the run "${name}" is active, here or in another tab`, "usage")),
+      WAIT_MS,
+    );
+    manager
+      .request(lock(name), { signal: wait.signal }, () => {
+        clearTimeout(timer);
+        return new Promise<void>((release) => resolve(release));
+      })
+      .catch(reject);
   });
 }
 
@@ -78,7 +84,9 @@ export async function read(name: string): Promise<StoredRun> {
   await inStore("readonly", (store) => {
     for (const part of ["parcel", "checkpoint"] satisfies Part[]) {
       const request = store.get([part, name]);
-      request.onsuccess = () => { found[part] = request.result; };
+      request.onsuccess = () => {
+        found[part] = request.result;
+      };
     }
   });
   const { parcel, checkpoint } = found;
@@ -87,8 +95,12 @@ export async function read(name: string): Promise<StoredRun> {
 }
 
 /** Runs one transaction and returns its result when the data are on disk. */
-async function inStore<T = void>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T> | void): Promise<T> {
-  if (typeof indexedDB === "undefined") throw new InputError("keep: there is no IndexedDB here; save run.checkpoint() to a file", "usage");
+async function inStore<T = void>(
+  mode: IDBTransactionMode,
+  work: (store: IDBObjectStore) => IDBRequest<T> | void,
+): Promise<T> {
+  if (typeof indexedDB === "undefined")
+    throw new InputError("keep: there is no IndexedDB here; save run.checkpoint() to a file", "usage");
   let database: IDBDatabase | undefined;
   try {
     database = await opened();

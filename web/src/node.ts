@@ -1,5 +1,6 @@
 /**
- * The package for Node, Deno and Bun: on the CPU through WebAssembly, and on WebGPU if the runtime or the npm package `webgpu` provides it.
+ * The package for Node, Deno and Bun: on the CPU through WebAssembly, and on WebGPU if the runtime or the npm package
+ * `webgpu` provides it.
  * @module
  */
 import { readFile } from "node:fs/promises";
@@ -15,12 +16,19 @@ export * from "./exports.js";
 
 let module: Promise<WebAssembly.Module> | undefined;
 const node: Runtime = {
-  module: () => module ??= withFiles(async () => WebAssembly.compile(
-    await readFile(hasRelaxedSimd() ? new URL("./meromorph.relaxed.wasm", import.meta.url) : new URL("./meromorph.wasm", import.meta.url)),
-  )).catch((error) => {
-    module = undefined;
-    throw error;
-  }),
+  module: () =>
+    (module ??= withFiles(async () =>
+      WebAssembly.compile(
+        await readFile(
+          hasRelaxedSimd()
+            ? new URL("./meromorph.relaxed.wasm", import.meta.url)
+            : new URL("./meromorph.wasm", import.meta.url),
+        ),
+      ),
+    ).catch((error) => {
+      module = undefined;
+      throw error;
+    })),
   async spawn(needsGpu) {
     if (needsGpu) avoidOpenGl();
     // Command-line flags of the process, such as `--input-type`, must not apply to this script.
@@ -52,15 +60,24 @@ async function withFiles<T>(make: () => Promise<T>): Promise<T> {
   try {
     return await make();
   } catch (error) {
-    throw new LoadError(`open: the engine's files cannot be loaded; if the program is bundled, mark meromorph as external: ${messageOf(error)}`);
+    throw new LoadError(
+      `open: the engine's files cannot be loaded; if the program is bundled, mark meromorph as external: ${messageOf(error)}`,
+    );
   }
 }
 
-/** Deno also tries OpenGL, and crashes on exit if a worker thread did so. A backend that the user has chosen is not changed. */
+/**
+ * Deno also tries OpenGL, and crashes on exit if a worker thread did so. A backend that the user has chosen is not
+ * changed.
+ */
 function avoidOpenGl(): void {
   if (!("Deno" in globalThis)) return;
   // Writing needs a permission; without it the default backends are used.
-  try { process.env.DENO_WEBGPU_BACKEND ??= "vulkan,metal,dx12"; } catch { /* no permission */ }
+  try {
+    process.env.DENO_WEBGPU_BACKEND ??= "vulkan,metal,dx12";
+  } catch {
+    /* no permission */
+  }
 }
 
 /** Opens a device, in a worker thread of its own. */
@@ -68,10 +85,11 @@ export async function open(options: OpenOptions = {}): Promise<Engine> {
   try {
     return await openIn(node, options);
   } catch (error) {
-    if (!(error instanceof DeviceError) || await hasGpu()) throw error;
+    if (!(error instanceof DeviceError) || (await hasGpu())) throw error;
     throw new DeviceError(`${error.message}; the npm package webgpu provides one: npm install webgpu`);
   }
 }
 
 /** Describes a table: its columns and its number of rows. */
-export const describe = (data: TableSource, options: DescribeOptions = {}): Promise<Description> => describeIn(node, data, options);
+export const describe = (data: TableSource, options: DescribeOptions = {}): Promise<Description> =>
+  describeIn(node, data, options);

@@ -3,7 +3,10 @@
 /** A part takes about this long. People notice a page that does not answer for 50 ms. */
 const PART_MS = 10;
 
-/** Runs `steps` to its end. It pauses at yields of true, whenever it has run for a while; up to the first pause it runs before this function returns. */
+/**
+ * Runs `steps` to its end. It pauses at yields of true, whenever it has run for a while; up to the first pause it runs
+ * before this function returns.
+ */
 export async function paced<T>(steps: Generator<boolean, T>, signal?: AbortSignal): Promise<T> {
   let began = performance.now();
   for (;;) {

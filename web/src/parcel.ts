@@ -1,7 +1,5 @@
-// Prepares the caller's data for transfer: copied once, so that the caller's arrays are not detached and later changes to them have no effect.
-import type { ReadingOptions } from "./data.js";
 import { checkPassable, InputError, messageOf, shown, tagOf, unpassable } from "./errors.js";
-import { download, type Download } from "./fetch.js";
+import { type Download, download } from "./fetch.js";
 import type { Known } from "./grid.js";
 import { converted, labelsOf } from "./tables.js";
 import { checkTable, fileJson, isAddress, parsedJson } from "./text.js";
@@ -38,7 +36,9 @@ async function packed(call: string, data: unknown, source: string, how: Packing)
   if (request && isRemote(data)) {
     // Only a page fetches it: elsewhere it could be a text of somebody else that names a local file.
     if (typeof data === "string" && !(globalThis as { location?: unknown }).location) {
-      throw new InputError(`${call}: data: got ${shown(data.slice(0, 80))}, expected a table; read a file first: await readFile(…)`);
+      throw new InputError(
+        `${call}: data: got ${shown(data.slice(0, 80))}, expected a table; read a file first: await readFile(…)`,
+      );
     }
     const [bytes, name] = await download(data, { ...how, request, call, expected: "a table" });
     return file(call, bytes, name ?? source, how);
@@ -51,7 +51,7 @@ async function packed(call: string, data: unknown, source: string, how: Packing)
     return bytesOf(new TextEncoder().encode(data), source, how);
   }
   if (request && (data instanceof ArrayBuffer || tagOf(data) === "Uint8Array")) {
-    const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data as Uint8Array<ArrayBuffer>;
+    const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : (data as Uint8Array<ArrayBuffer>);
     const value = fileJson(call, bytes, "the file");
     if (value) return json(call, value, source, how);
   }
@@ -62,7 +62,11 @@ async function packed(call: string, data: unknown, source: string, how: Packing)
 async function values(call: string, data: unknown, source: string, how: Packing): Promise<Packed> {
   const transfer: ArrayBuffer[] = [];
   const converting = how.request && converted(call, data, how, how.signal);
-  if (!converting) return { parcel: { data: copied(call, data, transfer), source, reading: how.reading, labels: labelsOf(data) }, transfer };
+  if (!converting)
+    return {
+      parcel: { data: copied(call, data, transfer), source, reading: how.reading, labels: labelsOf(data) },
+      transfer,
+    };
   const { data: table, reading = how.reading, labels, shape, target } = await converting;
   return { parcel: { data: copied(call, table, transfer), source, reading, labels }, transfer, shape, target };
 }
@@ -74,12 +78,19 @@ async function file(call: string, bytes: Uint8Array<ArrayBuffer>, source: string
 }
 
 /** The table in a value of JSON: like a file, it has columns. */
-const json = async (call: string, value: object, source: string, how: Packing): Promise<Packed> => ({ ...await values(call, value, source, how), shape: undefined });
+const json = async (call: string, value: object, source: string, how: Packing): Promise<Packed> => ({
+  ...(await values(call, value, source, how)),
+  shape: undefined,
+});
 
-const bytesOf = ({ buffer }: Uint8Array<ArrayBuffer>, source: string, { reading }: Packing): Packed => ({ parcel: { data: buffer, source, reading }, transfer: [buffer] });
+const bytesOf = ({ buffer }: Uint8Array<ArrayBuffer>, source: string, { reading }: Packing): Packed => ({
+  parcel: { data: buffer, source, reading },
+  transfer: [buffer],
+});
 
 /** Tested by its methods: a Blob of another realm (an iframe) is not an `instanceof Blob`. */
-const isBlob = (data: unknown): data is Partial<File> & Blob => Boolean((data as Blob | undefined)?.arrayBuffer && (data as Blob).slice);
+const isBlob = (data: unknown): data is Partial<File> & Blob =>
+  Boolean((data as Blob | undefined)?.arrayBuffer && (data as Blob).slice);
 
 /** Whether the data are to be fetched. */
 function isRemote(data: unknown): data is URL | Response | ReadableStream<Uint8Array<ArrayBuffer>> | string {
@@ -90,12 +101,18 @@ function isRemote(data: unknown): data is URL | Response | ReadableStream<Uint8A
 /** The name of a file; `source` for a plain Blob. */
 const named = (blob: Partial<File>, source: string): string => blob.name || source;
 
-/** Copies an array or buffer, or those in an object with the property x, and adds the copies to `transfer`. Returns anything else unchanged. */
+/**
+ * Copies an array or buffer, or those in an object with the property x, and adds the copies to `transfer`. Returns
+ * anything else unchanged.
+ */
 export function copied(call: string, value: unknown, transfer: ArrayBuffer[]): unknown {
   try {
     const alone = copy(value, transfer, "file");
     if (alone !== value || typeof value !== "object" || value === null) return alone;
-    if ("x" in value) return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, copy(part, transfer, key === "bottom" ? "flags" : "numbers")]));
+    if ("x" in value)
+      return Object.fromEntries(
+        Object.entries(value).map(([key, part]) => [key, copy(part, transfer, key === "bottom" ? "flags" : "numbers")]),
+      );
     // A table that was made here.
     if ("values" in value && value.values instanceof Float64Array) transfer.push(value.values.buffer as ArrayBuffer);
     return value;
@@ -108,7 +125,10 @@ export function copied(call: string, value: unknown, transfer: ArrayBuffer[]): u
 /** Whole numbers become floats. The bytes of a file and flags stay as they are. */
 function copy(value: unknown, transfer: ArrayBuffer[], use: "file" | "numbers" | "flags"): unknown {
   // `every` skips holes, which read as undefined.
-  if (Array.isArray(value)) return !value.includes(undefined) && value.every((item) => typeof item === "number") ? listed(Float64Array.from(value), transfer) : value;
+  if (Array.isArray(value))
+    return !value.includes(undefined) && value.every((item) => typeof item === "number")
+      ? listed(Float64Array.from(value), transfer)
+      : value;
   if (value instanceof ArrayBuffer) return listed(new Uint8Array(value.slice(0)), transfer);
   if (!ArrayBuffer.isView(value) || value instanceof DataView) return value;
   const tag = tagOf(value);

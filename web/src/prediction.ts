@@ -7,7 +7,10 @@ const MESSAGES = ["outside the training range", "not seen in training", undefine
 
 type Flags = Uint8Array | Uint32Array;
 
-/** The label of a class with this name, of the type that the labels had in the training. A name that is none of this type stays a text. */
+/**
+ * The label of a class with this name, of the type that the labels had in the training. A name that is none of this
+ * type stays a text.
+ */
 function label(name: string | null, type: LabelType): Label | null {
   if (name === null) return null;
   if (type === "boolean") return name === "true" || (name !== "false" && name);
@@ -17,17 +20,29 @@ function label(name: string | null, type: LabelType): Label | null {
 }
 
 /** A prediction with its notes, with labels of their own type, and with probabilities by the names of the classes. */
-export function named({ probabilities, noteRows, noteColumns, noteKinds, noteTexts, ...others }: RemotePrediction, { columns, classes, labels }: ModelInfo): Prediction<Flags> {
+export function named(
+  { probabilities, noteRows, noteColumns, noteKinds, noteTexts, ...others }: RemotePrediction,
+  { columns, classes, labels }: ModelInfo,
+): Prediction<Flags> {
   let texts = 0;
   const notes = Array.from(noteRows, (row, at): Note => {
     const kind = noteKinds[at]!;
-    return { row, column: columns[noteColumns[at]!]!, kind: KINDS[kind]!, message: MESSAGES[kind] ?? noteTexts[texts++]! };
+    return {
+      row,
+      column: columns[noteColumns[at]!]!,
+      kind: KINDS[kind]!,
+      message: MESSAGES[kind] ?? noteTexts[texts++]!,
+    };
   });
   const byName = labels && new Map(classes.map((name) => [name, label(name, labels)]));
-  const rest = byName && Array.isArray(others.value) ? { ...others, value: others.value.map((name) => (name === null ? null : byName.get(name) ?? name)) } : others;
+  const rest =
+    byName && Array.isArray(others.value)
+      ? { ...others, value: others.value.map((name) => (name === null ? null : (byName.get(name) ?? name))) }
+      : others;
   if (!probabilities) return { ...rest, notes };
   const rows = rest.value.length;
-  const ofClass = (at: number) => Float64Array.from({ length: rows }, (_, row) => probabilities[row * classes.length + at]!);
+  const ofClass = (at: number) =>
+    Float64Array.from({ length: rows }, (_, row) => probabilities[row * classes.length + at]!);
   return { ...rest, probabilities: Object.fromEntries(classes.map((name, at) => [name, ofClass(at)])), notes };
 }
 
@@ -35,7 +50,16 @@ export function named({ probabilities, noteRows, noteColumns, noteKinds, noteTex
 const ROWS = 256;
 
 /** One object for each row, in steps that may pause. Flags are bytes. */
-export function* byRow({ value: values, deviation, probability, probabilities, bottom, gap, fault, notes }: Prediction<Flags>): Generator<boolean, RowPrediction[]> {
+export function* byRow({
+  value: values,
+  deviation,
+  probability,
+  probabilities,
+  bottom,
+  gap,
+  fault,
+  notes,
+}: Prediction<Flags>): Generator<boolean, RowPrediction[]> {
   const all = probabilities && Object.entries(probabilities);
   const one = (value: Label | null, row: number): RowPrediction => {
     const isNone = value === null || Number.isNaN(value) || bottom?.[row] === 1;
@@ -73,7 +97,9 @@ export function joined(parts: RemotePrediction[]): RemotePrediction {
   const entries = Object.keys(parts[0]!).map((key) => {
     const arrays = shifted.map((part) => part[key as "value"] as Float64Array | string[]);
     if (Array.isArray(arrays[0])) return [key, arrays.flat()];
-    const whole = new (arrays[0]!.constructor as Float64ArrayConstructor)(arrays.reduce((length, array) => length + array.length, 0));
+    const whole = new (arrays[0]!.constructor as Float64ArrayConstructor)(
+      arrays.reduce((length, array) => length + array.length, 0),
+    );
     let at = 0;
     for (const array of arrays as Float64Array[]) {
       whole.set(array, at);

@@ -12,8 +12,8 @@ export interface ProfileOptions extends Omit<TrainOptions, "keep" | "signal"> {
 }
 
 /**
- * Where the time of a training step goes. A *launch* is one run of a kernel on the device, or a copy; a step is a fixed list of them. All times are
- * means over the steps of one window, the one with the median time.
+ * Where the time of a training step goes. A *launch* is one run of a kernel on the device, or a copy; a step is a fixed
+ * list of them. All times are means over the steps of one window, the one with the median time.
  */
 export interface StepProfile {
   device: "webgpu" | "cpu";
@@ -31,13 +31,16 @@ export interface StepProfile {
   stepMs: number;
   /** Milliseconds of a step without measuring. */
   plainMs: number;
-  /** How much longer a step takes because it is measured: 0.01 is one percent. The median over neighbouring windows, so not quite `stepMs / plainMs - 1`. */
+  /**
+   * How much longer a step takes because it is measured: 0.01 is one percent. The median over neighbouring windows, so
+   * not quite `stepMs / plainMs - 1`.
+   */
   overhead: number;
   /** The share of `stepMs` in which launches run. */
   explained: number;
   /**
-   * Milliseconds of a step in which no launch runs: the device waits for the engine or the browser. `stepMs` is the sum of this and the launches' `ms`,
-   * which may be a little too long where a clock is rounded, so this may be below 0.
+   * Milliseconds of a step in which no launch runs: the device waits for the engine or the browser. `stepMs` is the sum
+   * of this and the launches' `ms`, which may be a little too long where a clock is rounded, so this may be below 0.
    */
   betweenMs: number;
   /** Floating-point operations of a step. */
@@ -46,7 +49,10 @@ export interface StepProfile {
   bytes: number;
   /** The launches of a step, in the order in which they run. */
   launches: LaunchProfile[];
-  /** Launches of the same kernel, the longest first. This and the other groupings end with the group `between launches`, so their shares add up to 1. */
+  /**
+   * Launches of the same kernel, the longest first. This and the other groupings end with the group `between launches`,
+   * so their shares add up to 1.
+   */
   byKernel: LaunchGroup[];
   /** Launches of the same layer of the model, such as `layers.0`, or of another part of a step, such as `update`. */
   byLayer: LaunchGroup[];
@@ -56,7 +62,10 @@ export interface StepProfile {
   byDirection: LaunchGroup[];
   /** What the device can do at best. */
   ceilings: Ceilings;
-  /** Up to 100 steps as trace events: the text of a JSON file for ui.perfetto.dev or chrome://tracing. Its times are as rounded as the browser's. */
+  /**
+   * Up to 100 steps as trace events: the text of a JSON file for ui.perfetto.dev or chrome://tracing. Its times are as
+   * rounded as the browser's.
+   */
   trace: string;
 }
 
@@ -82,7 +91,10 @@ export interface LaunchProfile {
   gflops: number;
   /** 10⁹ bytes per second. */
   gbytesPerS: number;
-  /** The shortest possible time at the rates of the ceilings, divided by `ms`: 1 is the fastest that was seen. A launch that is faster than matrix products and copies raises the ceiling for all. */
+  /**
+   * The shortest possible time at the rates of the ceilings, divided by `ms`: 1 is the fastest that was seen. A launch
+   * that is faster than matrix products and copies raises the ceiling for all.
+   */
   rooflineShare: number;
   /** What takes longer at the rates of the ceilings. */
   bound: "arithmetic" | "traffic";

@@ -1,21 +1,42 @@
-// A training run as the caller sees it: an async iterator of events, with methods to pause, stop, predict and checkpoint.
+// A training run as the caller sees it: an async iterator of events, with methods to pause, stop, predict and
+// checkpoint.
 import type { Connection } from "./connection.js";
-import { Handle } from "./handle.js";
 import { InputError } from "./errors.js";
+import { Handle } from "./handle.js";
 import { type Input, Model, predicted } from "./model.js";
 import { renamed } from "./received.js";
-import type { Columns, ModelInfo, Numbers, PredictOptions, Prediction, Remote, RowOf, RowPrediction, Rows, Table, Task, TrainEvent } from "./types.js";
+import type {
+  Columns,
+  ModelInfo,
+  Numbers,
+  Prediction,
+  PredictOptions,
+  Remote,
+  RowOf,
+  RowPrediction,
+  Rows,
+  Table,
+  Task,
+  TrainEvent,
+} from "./types.js";
 import type { State, WireEvent } from "./wire.js";
 
-/** Events requested in advance: enough to continue training while a page draws, few enough to stop soon after the caller stops reading. */
+/**
+ * Events requested in advance: enough to continue training while a page draws, few enough to stop soon after the caller
+ * stops reading.
+ */
 const AHEAD = 16;
 
-/** Starts a run on the engine at the other end of a connection and returns its number. With `leader`, the new run follows that run. */
+/**
+ * Starts a run on the engine at the other end of a connection and returns its number. With `leader`, the new run
+ * follows that run.
+ */
 export type Begin = (connection: Connection, leader?: Run) => Promise<number>;
 
 /**
- * A training run. `for await` reads its events: the start, one per epoch, and the end with the model. Training continues only
- * while events are read. Leaving the loop ends the run without an end event. The events can be read once.
+ * A training run. `for await` reads its events: the start, one per epoch, and the end with the model. Training
+ * continues only while events are read. Leaving the loop ends the run without an end event. The events can be read
+ * once.
  */
 export class Run<T extends Task = Task> extends Handle implements AsyncIterableIterator<TrainEvent<T>, undefined> {
   #started: Promise<void>;
@@ -75,7 +96,11 @@ export class Run<T extends Task = Task> extends Handle implements AsyncIterableI
 
   /** Errors if there are no events left to read. */
   [Symbol.asyncIterator](): this {
-    if (this.#over) throw new InputError(`run: it was ${this.#over}, and its events can be read once: keep what you need of them, or train again`, "usage");
+    if (this.#over)
+      throw new InputError(
+        `run: it was ${this.#over}, and its events can be read once: keep what you need of them, or train again`,
+        "usage",
+      );
     return this;
   }
 
@@ -96,12 +121,27 @@ export class Run<T extends Task = Task> extends Handle implements AsyncIterableI
 
   /** Predicts with the weights after the current epoch, or with the final model if the run has ended. */
   predict(rows: Rows, options?: PredictOptions): Promise<RowPrediction<T>[]>;
-  predict(x: Table | Numbers | Columns | Remote, options: PredictOptions & { masks: "words" }): Promise<Prediction<Uint32Array, T>>;
-  predict(x: Table | Numbers | Columns | Remote, options?: PredictOptions & { masks?: "bytes" | undefined }): Promise<Prediction<Uint8Array, T>>;
-  predict(x: Table | Numbers | Columns | Remote, options: PredictOptions): Promise<Prediction<Uint8Array | Uint32Array, T>>;
+  predict(
+    x: Table | Numbers | Columns | Remote,
+    options: PredictOptions & { masks: "words" },
+  ): Promise<Prediction<Uint32Array, T>>;
+  predict(
+    x: Table | Numbers | Columns | Remote,
+    options?: PredictOptions & { masks?: "bytes" | undefined },
+  ): Promise<Prediction<Uint8Array, T>>;
+  predict(
+    x: Table | Numbers | Columns | Remote,
+    options: PredictOptions,
+  ): Promise<Prediction<Uint8Array | Uint32Array, T>>;
   predict<R extends object & RowOf<R>>(row: R, options?: PredictOptions): Promise<RowPrediction<T>>;
   async predict(x: Input, options: PredictOptions = {}): Promise<unknown> {
-    return predicted(this.connection, this.#info ?? this.#described(), x, options, ({ parcel, transfer }, asked, signal) => this.call("predict", [parcel, asked], { transfer, signal }));
+    return predicted(
+      this.connection,
+      this.#info ?? this.#described(),
+      x,
+      options,
+      ({ parcel, transfer }, asked, signal) => this.call("predict", [parcel, asked], { transfer, signal }),
+    );
   }
 
   /** A checkpoint: `Engine.resume` or the `mero` binary continues from it with identical results, bit for bit. */
@@ -135,11 +175,13 @@ export class Run<T extends Task = Task> extends Handle implements AsyncIterableI
     const { workers } = this.connection;
     const memory = workers.length > 0 ? await this.call("share", [workers.length + 1]) : undefined;
     if (!memory) return;
-    await Promise.all(workers.map(async (worker, at) => {
-      // If a worker fails, the run is slower and its result is the same.
-      const run = await begin(worker, this).catch(() => {});
-      if (run) await worker.call(run, "follow", [memory, at + 1]).catch(() => {});
-    }));
+    await Promise.all(
+      workers.map(async (worker, at) => {
+        // If a worker fails, the run is slower and its result is the same.
+        const run = await begin(worker, this).catch(() => {});
+        if (run) await worker.call(run, "follow", [memory, at + 1]).catch(() => {});
+      }),
+    );
   }
 
   #requestAhead(): void {
@@ -149,7 +191,7 @@ export class Run<T extends Task = Task> extends Handle implements AsyncIterableI
   /** The model's description, for predictions during the run. */
   async #described(): Promise<ModelInfo> {
     await this.#started;
-    return this.#info ??= await this.call("about", []);
+    return (this.#info ??= await this.call("about", []));
   }
 
   #request(): Promise<TrainEvent<T> | undefined> {

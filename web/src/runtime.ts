@@ -5,7 +5,7 @@ import { InputError, InternalError, LoadError, messageOf, shown } from "./errors
 import type { Request } from "./fetch.js";
 import { READING_OPTIONS, split, taken } from "./options.js";
 import { pack } from "./parcel.js";
-import type { Description, DescribeOptions, OpenOptions, RuntimeOptions, TableSource } from "./types.js";
+import type { DescribeOptions, Description, OpenOptions, RuntimeOptions, TableSource } from "./types.js";
 import { ENGINE, type Port } from "./wire.js";
 
 /** A worker whose script runs and that waits for its port. */
@@ -50,13 +50,18 @@ export async function openIn(runtime: Runtime, options: OpenOptions): Promise<En
   } catch (error) {
     const reason = new InputError("engine: was not opened", "usage");
     connection.close(reason);
-    for (const worker of workers) worker.then((worker) => worker.close(reason), () => {});
+    for (const worker of workers)
+      worker.then(
+        (worker) => worker.close(reason),
+        () => {},
+      );
     throw error;
   }
 }
 
 function checkThreads(threads: number, { worker = true }: RuntimeOptions): void {
-  if (!Number.isInteger(threads) || threads < 1 || threads > 16) throw new InputError(`open: threads is ${shown(threads)}, expected a whole number from 1 to 16`, "usage");
+  if (!Number.isInteger(threads) || threads < 1 || threads > 16)
+    throw new InputError(`open: threads is ${shown(threads)}, expected a whole number from 1 to 16`, "usage");
   const missing = worker ? missingForSharing() : "workers: leave out worker: false";
   if (threads > 1 && missing) throw new InputError(`open: threads is ${threads}, which needs ${missing}`, "usage");
 }
@@ -64,14 +69,19 @@ function checkThreads(threads: number, { worker = true }: RuntimeOptions): void 
 /** What is missing for workers to share memory. Runtimes other than browsers have everything. */
 function missingForSharing(): string | undefined {
   const { crossOriginIsolated } = globalThis as { crossOriginIsolated?: boolean };
-  if (crossOriginIsolated === false) return "a page that is cross-origin isolated: send Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp";
+  if (crossOriginIsolated === false)
+    return "a page that is cross-origin isolated: send Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp";
   return typeof SharedArrayBuffer === "function" ? undefined : "SharedArrayBuffer, which this browser lacks";
 }
 
 /** Describes a table: its columns and its number of rows. */
 export async function describeIn(runtime: Runtime, data: TableSource, options: DescribeOptions): Promise<Description> {
   const [reading, given] = split(taken("describe", options, [...RUNTIME_OPTIONS, ...READING_OPTIONS]));
-  const packed = pack("describe", data, "table", { reading, request: runtime.request ?? fetched, signal: given.signal });
+  const packed = pack("describe", data, "table", {
+    reading,
+    request: runtime.request ?? fetched,
+    signal: given.signal,
+  });
   const connection = await starter("describe", runtime, given)(false);
   try {
     const { parcel, transfer } = await packed;
@@ -84,7 +94,10 @@ export async function describeIn(runtime: Runtime, data: TableSource, options: D
 /** The hash of the bindings in these scripts. Written by the build. */
 declare const BINDINGS: string;
 
-/** Returns the module if it was built together with these scripts. Another one could link and then compute something else. */
+/**
+ * Returns the module if it was built together with these scripts. Another one could link and then compute something
+ * else.
+ */
 function checked(module: WebAssembly.Module): WebAssembly.Module {
   const [hash] = WebAssembly.Module.customSections(module, "bindings");
   if (hash && new TextDecoder().decode(hash) === BINDINGS) return module;
@@ -92,9 +105,14 @@ function checked(module: WebAssembly.Module): WebAssembly.Module {
 }
 
 /** A module with one function, which returns `f32x4.relaxed_madd` of its three parameters. */
-const RELAXED_MADD = [0, 97, 115, 109, 1, 0, 0, 0, 1, 8, 1, 96, 3, 123, 123, 123, 1, 123, 3, 2, 1, 0, 10, 13, 1, 11, 0, 32, 0, 32, 1, 32, 2, 253, 133, 2, 11];
+const RELAXED_MADD = [
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 8, 1, 96, 3, 123, 123, 123, 1, 123, 3, 2, 1, 0, 10, 13, 1, 11, 0, 32, 0, 32, 1, 32, 2,
+  253, 133, 2, 11,
+];
 
-/** Whether this runtime has relaxed SIMD (fused multiply-add). The package contains a build of the engine that uses it. */
+/**
+ * Whether this runtime has relaxed SIMD (fused multiply-add). The package contains a build of the engine that uses it.
+ */
 export const hasRelaxedSimd = (): boolean => WebAssembly.validate(new Uint8Array(RELAXED_MADD));
 
 /** Compiles the WebAssembly from any of its sources. */
@@ -118,11 +136,20 @@ async function compile(wasm: string | URL | Response | BufferSource): Promise<We
 const RUNTIME_OPTIONS = ["worker", "wasm", "signal"] as const;
 
 /** Returns a function that starts engines. They share one module, because a response can be read only once. */
-function starter(call: string, runtime: Runtime, { worker = true, wasm, signal }: RuntimeOptions): (needsGpu: boolean) => Promise<Connection> {
-  if (typeof worker !== "boolean") throw new InputError(`${call}: worker is ${shown(worker)}, expected true or false`, "usage");
+function starter(
+  call: string,
+  runtime: Runtime,
+  { worker = true, wasm, signal }: RuntimeOptions,
+): (needsGpu: boolean) => Promise<Connection> {
+  if (typeof worker !== "boolean")
+    throw new InputError(`${call}: worker is ${shown(worker)}, expected true or false`, "usage");
   signal?.throwIfAborted();
   const module = wasm === undefined ? runtime.module() : compiled(wasm);
-  return (needsGpu) => abortable(connected(worker ? runtime.spawn(needsGpu) : runtime.direct(needsGpu), module, runtime.request ?? fetched), signal);
+  return (needsGpu) =>
+    abortable(
+      connected(worker ? runtime.spawn(needsGpu) : runtime.direct(needsGpu), module, runtime.request ?? fetched),
+      signal,
+    );
 }
 
 /** Resolves to the connection, or rejects with the signal's reason. */
@@ -131,7 +158,10 @@ async function abortable(connecting: Promise<Connection>, signal: AbortSignal | 
   return new Promise((resolve, reject) => {
     const abort = () => {
       reject(signal.reason);
-      connecting.then((connection) => connection.close(new InputError("engine: was not opened", "usage")), () => {});
+      connecting.then(
+        (connection) => connection.close(new InputError("engine: was not opened", "usage")),
+        () => {},
+      );
     };
     signal.addEventListener("abort", abort, { once: true });
     connecting.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
@@ -140,7 +170,11 @@ async function abortable(connecting: Promise<Connection>, signal: AbortSignal | 
 
 type Host = EngineWorker | Awaited<ReturnType<Runtime["direct"]>>;
 
-async function connected(starting: Promise<Host>, compiling: Promise<WebAssembly.Module>, request: Request): Promise<Connection> {
+async function connected(
+  starting: Promise<Host>,
+  compiling: Promise<WebAssembly.Module>,
+  request: Request,
+): Promise<Connection> {
   const [started, compiled] = await Promise.allSettled([starting, compiling]);
   if (started.status === "rejected") throw started.reason;
   const [host, module] = [started.value, compiled];

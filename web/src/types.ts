@@ -8,12 +8,17 @@ export type * from "./data.js";
 export type * from "./profile.js";
 export type { EngineOptions, Metrics };
 
-/** The device to open. `auto` chooses a hardware GPU, otherwise the CPU. A software adapter is used only with `webgpu`. */
+/**
+ * The device to open. `auto` chooses a hardware GPU, otherwise the CPU. A software adapter is used only with `webgpu`.
+ */
 export type DeviceName = "auto" | "webgpu" | "cpu";
 
 /** Where the engine runs, and where its WebAssembly comes from. */
 export interface RuntimeOptions {
-  /** false: run in the calling thread, for use inside your own worker; in a service worker, only with `meromorph/inline` or the classic script. Default true: run in a worker, so that the page stays responsive. */
+  /**
+   * false: run in the calling thread, for use inside your own worker; in a service worker, only with `meromorph/inline`
+   * or the classic script. Default true: run in a worker, so that the page stays responsive.
+   */
   worker?: boolean;
   /** The engine's WebAssembly, if you host it elsewhere. Default: the file in the package. */
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module;
@@ -27,8 +32,9 @@ export interface DescribeOptions extends RuntimeOptions, ReadingOptions {}
 export interface OpenOptions extends RuntimeOptions {
   device?: DeviceName;
   /**
-   * CPU threads that compute each training step together, 1 to 16, default 1. Two threads give the same weights as one, bit for bit;
-   * more may differ by rounding. Each additional thread is a worker with its own copy of the data. A page must be cross-origin isolated.
+   * CPU threads that compute each training step together, 1 to 16, default 1. Two threads give the same weights as one,
+   * bit for bit; more may differ by rounding. Each additional thread is a worker with its own copy of the data. A page
+   * must be cross-origin isolated.
    */
   threads?: number;
 }
@@ -49,16 +55,17 @@ export interface DeviceInfo {
 /** Options of a training run. */
 export interface TrainOptions extends EngineOptions, ReadingOptions {
   /**
-   * Aborted before the first epoch was completed: the run fails with the signal's reason. Aborted later: it ends early, and its end event
-   * still brings the best model.
+   * Aborted before the first epoch was completed: the run fails with the signal's reason. Aborted later: it ends early,
+   * and its end event still brings the best model.
    */
   signal?: AbortSignal | undefined;
   /**
-   * Stores data and checkpoints under this name in the browser's storage during the run, so that {@link Engine.resumeKept} can resume it
-   * after the tab was closed. The first checkpoint is stored before the first epoch event, the next ones every second, or less often if
-   * storing takes more than a fiftieth of the time. They are deleted once the end event was read; a run that is left early stays
-   * stored. Another run with the same name, in any tab, is an error while this one lasts. If the storage fails, the run fails with its
-   * reason; its checkpoint can still be read.
+   * Stores data and checkpoints under this name in the browser's storage during the run, so that {@link
+   * Engine.resumeKept} can resume it after the tab was closed. The first checkpoint is stored before the first epoch
+   * event, the next ones every second, or less often if storing takes more than a fiftieth of the time. They are
+   * deleted once the end event was read; a run that is left early stays stored. Another run with the same name, in any
+   * tab, is an error while this one lasts. If the storage fails, the run fails with its reason; its checkpoint can
+   * still be read.
    */
   keep?: string | undefined;
 }
@@ -73,7 +80,9 @@ export interface FitOptions<T extends Task = Task> extends TrainOptions {
 }
 
 /** The result of {@link Engine.fit}: the model, its quality, and how the run went. */
-export interface Fit<T extends Task = Task> extends Omit<EndEvent<T>, "event">, Omit<StartEvent, "event" | "epochs" | "task"> {
+export interface Fit<T extends Task = Task>
+  extends Omit<EndEvent<T>, "event">,
+    Omit<StartEvent, "event" | "epochs" | "task"> {
   task: T;
 }
 
@@ -148,9 +157,10 @@ export interface Evaluation extends Metrics {
 export interface EndEvent<T extends Task = Task> {
   event: "end";
   /**
-   * Why the run ended: all epochs were done (`epochs`), the validation loss stopped improving (`patience`), too few rows had a value
-   * (`coverage`), the caller stopped it (`asked`), or the loss became NaN, infinite or huge (`diverged`). {@link Engine.fit} rejects if a run
-   * diverged before an epoch was completed, and otherwise adds a warning; the end event of {@link Engine.train} comes in both cases.
+   * Why the run ended: all epochs were done (`epochs`), the validation loss stopped improving (`patience`), too few
+   * rows had a value (`coverage`), the caller stopped it (`asked`), or the loss became NaN, infinite or huge
+   * (`diverged`). {@link Engine.fit} rejects if a run diverged before an epoch was completed, and otherwise adds a
+   * warning; the end event of {@link Engine.train} comes in both cases.
    */
   stop: "epochs" | "patience" | "coverage" | "asked" | "diverged";
   /** Counted from 0; null if no epoch was completed. The model then has its initial weights. */
@@ -180,7 +190,10 @@ export interface ModelInfo<T extends Task = Task> {
   members: number;
   /** Values of the parameters of all of them. */
   parameters: number;
-  /** How the table was written that the model learnt from. New tables are read in the same way, except in what the options of a call say. */
+  /**
+   * How the table was written that the model learnt from. New tables are read in the same way, except in what the
+   * options of a call say.
+   */
   reading: ReadingOptions;
   /** The values of each column in the training rows, in the order of `columns`. */
   inputs: (NumberInput | CategoryInput | DateInput)[];
@@ -203,7 +216,10 @@ export interface CategoryInput {
   isOpen?: boolean;
 }
 
-/** A column of dates or times: the first and the last one of the training rows, such as `2026-11-23`, `2026-11-23T12:30` or `12:30`. */
+/**
+ * A column of dates or times: the first and the last one of the training rows, such as `2026-11-23`, `2026-11-23T12:30`
+ * or `12:30`.
+ */
 export interface DateInput {
   name: string;
   from: string;
@@ -217,7 +233,10 @@ export interface ResumeOptions {
   keep?: string | undefined;
 }
 
-/** A model file: its bytes, a `File`, a `Response`, or its URL (also as a string, by the rule of {@link Remote}; outside a page also a path). */
+/**
+ * A model file: its bytes, a `File`, a `Response`, or its URL (also as a string, by the rule of {@link Remote}; outside
+ * a page also a path).
+ */
 export type ModelSource = Uint8Array | ArrayBuffer | Blob | Response | URL | string;
 
 export interface LoadOptions {

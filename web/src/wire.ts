@@ -1,6 +1,18 @@
 // The messages between a page and its engine: calls on numbered objects, and their answers.
 import type { SerializedError } from "./errors.js";
-import type { Description, DeviceInfo, EndEvent, EpochEvent, Evaluation, LabelType, ModelInfo, Prediction, ReadingOptions, StartEvent, StepProfile } from "./types.js";
+import type {
+  Description,
+  DeviceInfo,
+  EndEvent,
+  EpochEvent,
+  Evaluation,
+  LabelType,
+  ModelInfo,
+  Prediction,
+  ReadingOptions,
+  StartEvent,
+  StepProfile,
+} from "./types.js";
 
 /** A table or arrays, and their name for messages. The engine checks the type of `data`. */
 export interface Parcel {
@@ -20,7 +32,8 @@ export interface Predicting {
 }
 
 /** A prediction as it is sent: notes and probabilities as plain arrays. */
-export interface RemotePrediction extends Omit<Prediction<Uint8Array | Uint32Array>, "notes" | "probabilities" | "value"> {
+export interface RemotePrediction
+  extends Omit<Prediction<Uint8Array | Uint32Array>, "notes" | "probabilities" | "value"> {
   /** Numbers, or the names of classes. */
   value: Float64Array | (string | null)[];
   /** [rows, classes] */
@@ -74,7 +87,10 @@ export interface RunCalls {
   about(): ModelInfo;
   /** Only for a run that is stored. */
   state(): State;
-  /** Makes this run the leader of `workers` runs and returns the memory they share. Undefined if its steps cannot be shared. */
+  /**
+   * Makes this run the leader of `workers` runs and returns the memory they share. Undefined if its steps cannot be
+   * shared.
+   */
   share(workers: number): SharedArrayBuffer | undefined;
   /** Follows the leader as worker `index` until the leader ends or leaves. The run is then disposed of. */
   follow(memory: SharedArrayBuffer, index: number): void;
@@ -104,7 +120,10 @@ export interface Call {
 }
 
 /** The answer to a call; or, without a number, the error that ended the engine. */
-export type Answer = { id: number; value: unknown } | { id: number; error: SerializedError } | { crash: SerializedError };
+export type Answer =
+  | { id: number; value: unknown }
+  | { id: number; error: SerializedError }
+  | { crash: SerializedError };
 
 /** A port. In Node, `ref` and `unref` say whether it keeps the process alive. */
 export type Port = MessagePort & { ref?(): void; unref?(): void };

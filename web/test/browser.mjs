@@ -1,5 +1,5 @@
-// Shared by the tests: a test function with a time limit, a browser with a page of this package, and data. The browser is Chromium, or Firefox
-// if FIREFOX is its path.
+// Shared by the tests: a test function with a time limit, a browser with a page of this package, and data. The browser
+// is Chromium, or Firefox if FIREFOX is its path.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { after, test as testOfNode } from "node:test";
@@ -8,8 +8,14 @@ import * as site from "../serve.mjs";
 
 export const web = join(import.meta.dirname, "..");
 export const isFirefox = Boolean(process.env.FIREFOX);
-const FLAGS = ["--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync"];
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 const GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
 /** The open browsers, pages and servers, in order of opening. Closing one twice does nothing. */
@@ -71,7 +77,9 @@ export async function launch(webgpu = true, profile) {
   return closedAtTheEnd(await (profile ? browser.launchPersistentContext(profile, options) : browser.launch(options)));
 }
 
-/** Opens `path` in a browser with or without WebGPU. The caller calls `close`. Page errors are collected in `errors`. */
+/**
+ * Opens `path` in a browser with or without WebGPU. The caller calls `close`. Page errors are collected in `errors`.
+ */
 export async function visit(path, { webgpu = true, page: options = {} } = {}) {
   const [server, browser] = await Promise.all([serve(web), launch(webgpu)]);
   const page = await browser.newPage(options);

@@ -1,4 +1,5 @@
-// The classic script in a page that is opened from disk by a double click: no server, no modules, no requests but the page's own files.
+// The classic script in a page that is opened from disk by a double click: no server, no modules, no requests but the
+// page's own files.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -42,7 +43,13 @@ test("a page from disk trains and predicts with the classic script", async () =>
     }
     await page.setInputFiles("#file", join(folder, "small.csv"));
     await page.waitForFunction(() => document.getElementById("out").textContent !== "");
-    assert.deepEqual(JSON.parse(await page.textContent("#out")), { rows: 2, columns: [{ name: "a", isNumeric: true }, { name: "y", isNumeric: true }] });
+    assert.deepEqual(JSON.parse(await page.textContent("#out")), {
+      rows: 2,
+      columns: [
+        { name: "a", isNumeric: true },
+        { name: "y", isNumeric: true },
+      ],
+    });
     assert.deepEqual(errors, []);
     assert.deepEqual([...new Set(requests)].sort(), ["blob:", "file:"]);
   } finally {

@@ -6,13 +6,22 @@ import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, web } from "./browser.mjs";
-import { address, browsers, cells, demo, device, drawn, LONG, onDevice, shift, texts, figuresOf } from "./site.mjs";
+import { address, browsers, cells, demo, device, drawn, figuresOf, LONG, onDevice, shift, texts } from "./site.mjs";
 
 const PAGES = ["index", "playground", "fit", "many", "poles", "interpolator", "arm", "profile", "bench"];
 
 test("the landing page links to eight demos; every page has a security policy, a menu entry, and fits a phone", async () => {
   const { page, done } = await demo("index", { viewport: { width: 390, height: 844 } });
-  assert.deepEqual(await texts(page, ".tile h2"), ["Playground", "Fit", "Many fits", "Poles", "Interpolator", "Robot arm", "Profile", "Bench"]);
+  assert.deepEqual(await texts(page, ".tile h2"), [
+    "Playground",
+    "Fit",
+    "Many fits",
+    "Poles",
+    "Interpolator",
+    "Robot arm",
+    "Profile",
+    "Bench",
+  ]);
   assert.match(await page.textContent(".intro"), /not on npm yet/);
   for (const tile of await page.$$eval(".tile", (all) => all.map(({ href }) => href))) {
     assert.equal((await page.request.get(tile)).status(), 200, tile);
@@ -22,13 +31,16 @@ test("the landing page links to eight demos; every page has a security policy, a
     await page.waitForSelector("html[data-ready]");
     const policy = await page.getAttribute("meta[http-equiv=Content-Security-Policy]", "content");
     assert.match(policy, /^default-src 'none'; script-src 'self' 'wasm-unsafe-eval';/, name);
-    const [width, available] = await page.evaluate(() => ["scrollWidth", "clientWidth"].map((which) => document.documentElement[which]));
+    const [width, available] = await page.evaluate(() =>
+      ["scrollWidth", "clientWidth"].map((which) => document.documentElement[which]),
+    );
     assert.ok(width <= available, `${name}: ${width} wide, ${available} available`);
     assert.equal(await page.locator(".bar [aria-current=page]").count(), name === "index" ? 0 : 1, name);
     const unnamed = await page.$$eval("input, select, textarea, button, canvas:not(.plot *), .plot", (all) =>
-      all.filter((one) => !(one.labels?.length || one.ariaLabel || one.textContent.trim())).map(({ id }) => id));
+      all.filter((one) => !(one.labels?.length || one.ariaLabel || one.textContent.trim())).map(({ id }) => id),
+    );
     assert.deepEqual(unnamed, [], `${name}: controls without a label`);
-    assert.ok(await shift(page) < 0.1, `${name}: layout shift`);
+    assert.ok((await shift(page)) < 0.1, `${name}: layout shift`);
   }
   await done();
 });
@@ -62,16 +74,28 @@ test("a page blocks scripts that are not its own", async () => {
 });
 
 test("a page whose work fails says so and can be used again", async () => {
-  const fail = [["interpolator", "#hidden", "0"], ["interpolator", "#lr", "1e9"], ["poles", "#rows", "1"], ["arm", "#rows", "1"], ["many", "#formula", "a*t +"]];
+  const fail = [
+    ["interpolator", "#hidden", "0"],
+    ["interpolator", "#lr", "1e9"],
+    ["poles", "#rows", "1"],
+    ["arm", "#rows", "1"],
+    ["many", "#formula", "a*t +"],
+  ];
   for (const [name, field, value] of fail) {
     const { page, done } = await demo(name);
-    if (name !== "many") await page.waitForFunction(() => document.getElementById("device-name").textContent.startsWith("runs on"));
+    if (name !== "many")
+      await page.waitForFunction(() => document.getElementById("device-name").textContent.startsWith("runs on"));
     const usual = await page.inputValue(field);
     await page.fill(field, value);
     if (name !== "many") await page.selectOption("#device", "cpu");
     await page.waitForSelector("#error:not([hidden])");
-    assert.match(await page.textContent("#status"), name === "many" ? /^Not fitted: the maps show the previous fits\.$/ : /^Not trained\.$/, name);
-    if (field === "#lr") assert.equal(await page.textContent("#error"), "The loss diverged: try a smaller learning rate.");
+    assert.match(
+      await page.textContent("#status"),
+      name === "many" ? /^Not fitted: the maps show the previous fits\.$/ : /^Not trained\.$/,
+      name,
+    );
+    if (field === "#lr")
+      assert.equal(await page.textContent("#error"), "The loss diverged: try a smaller learning rate.");
     if (name === "many") {
       await page.selectOption("#shown", "stderrs");
       await page.fill(field, usual);
@@ -94,8 +118,14 @@ test("on a phone, what a page is about is in view", async () => {
   await interpolator.done();
   const profile = await demo("profile", { viewport });
   await profile.trained();
-  const [width, available] = await profile.page.$eval(".scroll.tall", ({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
-  assert.ok(width <= available && await profile.page.locator("#launches td:last-child").first().isVisible(), `${width} wide, ${available} available`);
+  const [width, available] = await profile.page.$eval(".scroll.tall", ({ scrollWidth, clientWidth }) => [
+    scrollWidth,
+    clientWidth,
+  ]);
+  assert.ok(
+    width <= available && (await profile.page.locator("#launches td:last-child").first().isVisible()),
+    `${width} wide, ${available} available`,
+  );
   await profile.done();
 });
 
@@ -107,14 +137,22 @@ test("the server says what is missing if the site is not built", () => {
   assert.deepEqual([status, stderr], [1, "no site here: run npm run demos\n"]);
 });
 
-/** The number of pixels of the true function's colour around the pole at 0.4, above the axis, where only the perceptron's line is. */
-const truthAtPole = (page) => page.$eval("#curve canvas", (canvas) => {
-  const scale = canvas.width / canvas.clientWidth;
-  const [left, right] = [64 * scale, canvas.width - 12 * scale];
-  const pole = left + (right - left) * 2.4 / 4;
-  const { data } = canvas.getContext("2d").getImageData(pole - 8 * scale, canvas.height * 0.2, 16 * scale, canvas.height * 0.2);
-  return Array.from({ length: data.length / 4 }, (_, at) => [189, 187, 179].every((part, channel) => Math.abs(data[4 * at + channel] - part) < 4)).filter(Boolean).length;
-});
+/**
+ * The number of pixels of the true function's colour around the pole at 0.4, above the axis, where only the
+ * perceptron's line is.
+ */
+const truthAtPole = (page) =>
+  page.$eval("#curve canvas", (canvas) => {
+    const scale = canvas.width / canvas.clientWidth;
+    const [left, right] = [64 * scale, canvas.width - 12 * scale];
+    const pole = left + ((right - left) * 2.4) / 4;
+    const { data } = canvas
+      .getContext("2d")
+      .getImageData(pole - 8 * scale, canvas.height * 0.2, 16 * scale, canvas.height * 0.2);
+    return Array.from({ length: data.length / 4 }, (_, at) =>
+      [189, 187, 179].every((part, channel) => Math.abs(data[4 * at + channel] - part) < 4),
+    ).filter(Boolean).length;
+  });
 
 for (const kind of ["wasm", "webgpu"]) {
   test(`Poles on ${kind}: both models train, and the rational head finds the pole`, async () => {
@@ -166,7 +204,10 @@ for (const kind of ["wasm", "webgpu"]) {
     await page.keyboard.press("End");
     // -0.3 x2 from 0.2 to 1.
     const expected = (Number(before.True) - 0.24).toFixed(4);
-    await page.waitForFunction((expected) => document.querySelectorAll("#here dd")[1].textContent === expected, expected);
+    await page.waitForFunction(
+      (expected) => document.querySelectorAll("#here dd")[1].textContent === expected,
+      expected,
+    );
     await done();
   });
 
@@ -193,7 +234,9 @@ for (const kind of ["wasm", "webgpu"]) {
     await page.mouse.down();
     await page.mouse.move(...at(1, -0.5), { steps: 5 });
     await page.mouse.up();
-    await page.waitForFunction(() => /^Reaches it \(\d.* mm off\)/.test(document.getElementById("strict-says").textContent));
+    await page.waitForFunction(() =>
+      /^Reaches it \(\d.* mm off\)/.test(document.getElementById("strict-says").textContent),
+    );
     assert.match(await page.textContent("#truth"), /within reach/);
     const x = Number(await page.inputValue("#x"));
     await page.focus("#floor");
@@ -218,10 +261,19 @@ for (const kind of ["wasm", "webgpu"]) {
       await trained();
     }
     assert.match(await page.textContent("#device-name"), device(kind));
-    assert.match(await page.textContent("#summary"), /^The kernel mlp_step takes \d+\s% of a step: [\d.]+ (ms|µs) in 2 launches, for 8,769 parameters\.$/);
-    assert.deepEqual((await cells(page, "launches")).map(([kernel]) => kernel.replace(/model.*|update.*/, "")).sort(), ["mlp_step", "optimise"]);
+    assert.match(
+      await page.textContent("#summary"),
+      /^The kernel mlp_step takes \d+\s% of a step: [\d.]+ (ms|µs) in 2 launches, for 8,769 parameters\.$/,
+    );
+    assert.deepEqual((await cells(page, "launches")).map(([kernel]) => kernel.replace(/model.*|update.*/, "")).sort(), [
+      "mlp_step",
+      "optimise",
+    ]);
     const shares = await texts(page, "#kernels .value");
-    assert.ok(shares.length === 3 && Math.abs(shares.reduce((sum, text) => sum + parseFloat(text), 0) - 100) < 0.3, String(shares));
+    assert.ok(
+      shares.length === 3 && Math.abs(shares.reduce((sum, text) => sum + parseFloat(text), 0) - 100) < 0.3,
+      String(shares),
+    );
     const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save")]);
     assert.equal(download.suggestedFilename(), "trace.json");
     if (kind === "webgpu") return done();
@@ -229,7 +281,11 @@ for (const kind of ["wasm", "webgpu"]) {
     await page.selectOption("#step", "recorded");
     await page.waitForFunction(() => document.querySelectorAll("#layers li").length > 4, null, LONG);
     const layers = await texts(page, "#layers .label");
-    for (const name of ["layers.0", "loss", "update", "between launches"]) assert.ok(layers.some((label) => label.startsWith(name)), String(layers));
+    for (const name of ["layers.0", "loss", "update", "between launches"])
+      assert.ok(
+        layers.some((label) => label.startsWith(name)),
+        String(layers),
+      );
     await page.fill("#batch", "0");
     await page.fill("#hidden", "16, 0");
     await page.evaluate(() => document.getElementById("form").dispatchEvent(new Event("submit", { cancelable: true })));

@@ -4,8 +4,8 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { open } from "../dist/node.js";
 import { html, onnx } from "../dist/export.js";
+import { open } from "../dist/node.js";
 import { test, web } from "./browser.mjs";
 
 test("the page and the ONNX file are those of the native program", async () => {
@@ -24,7 +24,11 @@ test("the page and the ONNX file are those of the native program", async () => {
       const { model } = await engine.fit(data, { epochs: 3, hidden: [8], ...options });
       const file = (kind) => join(folder, `${name}.${kind}`);
       writeFileSync(file("safetensors"), await model.save());
-      execFileSync(binary, ["export", file("safetensors"), "--html", file("html"), "--onnx", file("onnx"), "--web", join(web, "dist")], { stdio: ["ignore", "ignore", "inherit"] });
+      execFileSync(
+        binary,
+        ["export", file("safetensors"), "--html", file("html"), "--onnx", file("onnx"), "--web", join(web, "dist")],
+        { stdio: ["ignore", "ignore", "inherit"] },
+      );
       assert.equal(await html(model), readFileSync(file("html"), "utf8"), name);
       assert.equal(Buffer.compare(await onnx(model), readFileSync(file("onnx"))), 0, name);
     }

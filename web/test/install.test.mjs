@@ -9,20 +9,39 @@ import { promisify } from "node:util";
 import { launch, serve, test, web } from "./browser.mjs";
 
 /** The versions used here for packages that the README installs without a version. */
-const PINS = { vite: "8.3.8", webpack: "5.112.2", "webpack-cli": "7.3.1", esbuild: "0.28.2", next: "16.4.6", react: "19.3.1", "react-dom": "19.3.1",
-  deno: "2.9.6", bun: "1.4.5", webgpu: "0.6.2" };
+const PINS = {
+  vite: "8.3.8",
+  webpack: "5.112.2",
+  "webpack-cli": "7.3.1",
+  esbuild: "0.28.2",
+  next: "16.4.6",
+  react: "19.3.1",
+  "react-dom": "19.3.1",
+  deno: "2.9.6",
+  bun: "1.4.5",
+  webgpu: "0.6.2",
+};
 const FOUND = /^1 \/ x at -1, 0 and 1: (\S+) (\S+) (\S+) no value: 0 1 0$/;
 const folder = mkdtempSync(join(tmpdir(), "meromorph-install-"));
 /** Tools that a user has installed before. */
 const tools = join(folder, "tools");
-const env = { ...process.env, PATH: [join(tools, "node_modules/.bin"), process.env.PATH].join(delimiter), NO_COLOR: "1", NEXT_TELEMETRY_DISABLED: "1" };
+const env = {
+  ...process.env,
+  PATH: [join(tools, "node_modules/.bin"), process.env.PATH].join(delimiter),
+  NO_COLOR: "1",
+  NEXT_TELEMETRY_DISABLED: "1",
+};
 const readme = readFileSync(join(web, "README.md"), "utf8");
 const steps = [];
 let tarball;
 let browser;
 
 before(async () => {
-  const packed = execFileSync("npm", ["pack", "--json", "--pack-destination", folder], { cwd: web, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const packed = execFileSync("npm", ["pack", "--json", "--pack-destination", folder], {
+    cwd: web,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
   const [{ filename }] = Object.values(JSON.parse(packed));
   tarball = join(folder, filename);
   browser = await launch();
@@ -31,7 +50,14 @@ before(async () => {
 after(async () => {
   await browser?.close();
   rmSync(folder, { recursive: true });
-  console.log(steps.map(([name, count, seconds]) => `${name}: ${count} commands, ${seconds.toFixed(1)} s from an empty folder to a trained model`).join("\n"));
+  console.log(
+    steps
+      .map(
+        ([name, count, seconds]) =>
+          `${name}: ${count} commands, ${seconds.toFixed(1)} s from an empty folder to a trained model`,
+      )
+      .join("\n"),
+  );
 });
 
 /** The code blocks under a heading of the README: shell commands, and files, named in their first line. */
@@ -50,9 +76,12 @@ function blocks(heading) {
 async function command(line, cwd, more) {
   const words = line.split(" ");
   const isInstall = words[1] === "install";
-  const parts = words.map((word) => (word === "meromorph" ? tarball : isInstall && PINS[word] ? `${word}@${PINS[word]}` : word));
+  const parts = words.map((word) =>
+    word === "meromorph" ? tarball : isInstall && PINS[word] ? `${word}@${PINS[word]}` : word,
+  );
   try {
-    return (await promisify(execFile)(parts[0], parts.slice(1), { cwd, env: { ...env, ...more }, maxBuffer: 1 << 26 })).stdout;
+    return (await promisify(execFile)(parts[0], parts.slice(1), { cwd, env: { ...env, ...more }, maxBuffer: 1 << 26 }))
+      .stdout;
   } catch ({ message, stdout }) {
     throw new Error(`${message}\n${stdout}`);
   }
@@ -134,7 +163,10 @@ async function serving(line, cwd, work) {
 
 /** The page with another script. */
 const load = (app, script) =>
-  writeFileSync(join(app, "index.html"), readFileSync(join(app, "index.html"), "utf8").replace(/src=".*"/, `src="${script}"`));
+  writeFileSync(
+    join(app, "index.html"),
+    readFileSync(join(app, "index.html"), "utf8").replace(/src=".*"/, `src="${script}"`),
+  );
 
 test("Vite", async () => {
   const { app, done } = await follow("vite", "Vite");
@@ -146,12 +178,18 @@ test("Vite", async () => {
 test("from a CSV to predictions in at most six lines, in a fresh Vite app", async () => {
   const { app } = await follow("ten", "Vite");
   const [[file, code]] = blocks("In ten seconds").files;
-  const lines = code.trim().split("\n").filter((line) => !line.startsWith("//"));
+  const lines = code
+    .trim()
+    .split("\n")
+    .filter((line) => !line.startsWith("//"));
   assert.ok(lines.length <= 6, `${lines.length} lines`);
   writeFileSync(join(app, file), code);
   load(app, file);
   mkdirSync(join(app, "public"));
-  const houses = Array.from({ length: 300 }, (_, row) => `${20 + (row * 7) % 100},${["Oslo", "Rome"][row % 2]},${3 * ((row * 7) % 100) + 40 * (row % 2)}`);
+  const houses = Array.from(
+    { length: 300 },
+    (_, row) => `${20 + ((row * 7) % 100)},${["Oslo", "Rome"][row % 2]},${3 * ((row * 7) % 100) + 40 * (row % 2)}`,
+  );
   writeFileSync(join(app, "public/houses.csv"), ["size,city,price", ...houses].join("\n"));
   await command("npx vite build", app);
   const server = await serve(join(app, "dist"));
@@ -172,8 +210,14 @@ test("from a CSV to predictions in at most six lines, in a fresh Vite app", asyn
     await page.goto(`http://localhost:${server.address().port}/`);
     await done;
     const [line, [usual, odd]] = said;
-    assert.ok(Number(line.match(/^R² of the test rows: (\S+)$/)?.[1]) > 0.9 && Math.abs(usual.value - 180) < 30, JSON.stringify(said));
-    assert.deepEqual([usual.note, odd.note, odd.outside], ["", "size: outside the training range; city: not seen in training", ["size"]]);
+    assert.ok(
+      Number(line.match(/^R² of the test rows: (\S+)$/)?.[1]) > 0.9 && Math.abs(usual.value - 180) < 30,
+      JSON.stringify(said),
+    );
+    assert.deepEqual(
+      [usual.note, odd.note, odd.outside],
+      ["", "size: outside the training range; city: not seen in training", ["size"]],
+    );
   } finally {
     await page.close();
     server.close();
@@ -252,14 +296,23 @@ async function withDawn(app) {
   await command("npm install webgpu", app);
   const script = readFileSync(join(app, "main.mjs"), "utf8");
   writeFileSync(join(app, "gpu.mjs"), script.replace("open()", 'open({ device: "webgpu" })'));
-  writeFileSync(join(app, "info.mjs"), `import { open } from "meromorph";
+  writeFileSync(
+    join(app, "info.mjs"),
+    `import { open } from "meromorph";
     const [device] = process.argv.slice(2);
-    console.log(await open({ device }).then(({ info }) => \`\${info.device} \${info.isSoftware}\`, String));`);
+    console.log(await open({ device }).then(({ info }) => \`\${info.device} \${info.isSoftware}\`, String));`,
+  );
   check(last(await command("node gpu.mjs", app, swiftshader())));
   for (const runtime of ["node", "bun"]) {
     assert.equal(last(await command(`${runtime} info.mjs webgpu`, app, swiftshader())), "webgpu true", runtime);
-    assert.equal(last(await command(`${runtime} info.mjs auto`, app, swiftshader())), "cpu false", `${runtime}: a software GPU is used only by name`);
-    const without = last(await command(`${runtime} info.mjs webgpu`, app, { VK_ICD_FILENAMES: join(app, "none.json") }));
+    assert.equal(
+      last(await command(`${runtime} info.mjs auto`, app, swiftshader())),
+      "cpu false",
+      `${runtime}: a software GPU is used only by name`,
+    );
+    const without = last(
+      await command(`${runtime} info.mjs webgpu`, app, { VK_ICD_FILENAMES: join(app, "none.json") }),
+    );
     assert.match(without, /^DeviceError: device "webgpu" is absent: no adapter found .*; there is cpu$/, runtime);
   }
 }
@@ -267,7 +320,10 @@ async function withDawn(app) {
 test("a page opened from disk, without fetching", async () => {
   const { app } = await follow("disk", "esbuild");
   const inline = readFileSync(join(app, "main.mjs"), "utf8").replace('"meromorph"', '"meromorph/inline"');
-  writeFileSync(join(app, "main.mjs"), `(async () => {\n${inline.replace(/^import (.*) from (.*);$/m, "const $1 = await import($2);")}})();\n`);
+  writeFileSync(
+    join(app, "main.mjs"),
+    `(async () => {\n${inline.replace(/^import (.*) from (.*);$/m, "const $1 = await import($2);")}})();\n`,
+  );
   await command("npx esbuild main.mjs --bundle --format=iife --outfile=disk.js", app);
   writeFileSync(join(app, "disk.html"), '<!doctype html><title>meromorph</title><script src="disk.js"></script>');
   await trained(`file://${join(app, "disk.html")}`);

@@ -1,5 +1,5 @@
-// Fits the problems of a file, JSON of [{ data, model, options }, …], and writes their reports, or the messages of errors, as JSON.
-// usage: node nist.mjs cpu|webgpu PROBLEMS REPORTS    cpu: in Node; webgpu: in Chromium
+// Fits the problems of a file, JSON of [{ data, model, options }, …], and writes their reports, or the messages of
+// errors, as JSON. usage: node nist.mjs cpu|webgpu PROBLEMS REPORTS    cpu: in Node; webgpu: in Chromium
 import { readFileSync, writeFileSync } from "node:fs";
 import { fit } from "../dist/fit.js";
 import { visit } from "./browser.mjs";
@@ -9,7 +9,13 @@ const problems = JSON.parse(readFileSync(source, "utf8"));
 
 const here = async () => {
   const reports = [];
-  for (const { data, model, options } of problems) reports.push(await fit(data, model, options).then((solved) => solved.toJSON(), ({ message }) => ({ message })));
+  for (const { data, model, options } of problems)
+    reports.push(
+      await fit(data, model, options).then(
+        (solved) => solved.toJSON(),
+        ({ message }) => ({ message }),
+      ),
+    );
   return reports;
 };
 
@@ -19,7 +25,12 @@ const inChromium = async () => {
     const { fit } = await import("/dist/fit.js");
     const reports = [];
     for (const { data, model, options } of problems) {
-      reports.push(await fit(data, model, { ...options, device: "webgpu" }).then((solved) => solved.toJSON(), ({ message }) => ({ message })));
+      reports.push(
+        await fit(data, model, { ...options, device: "webgpu" }).then(
+          (solved) => solved.toJSON(),
+          ({ message }) => ({ message }),
+        ),
+      );
     }
     return reports;
   }, problems);

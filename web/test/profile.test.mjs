@@ -1,4 +1,5 @@
-// Step profiles in a browser and in Node: every launch has a time, shares add up, traces nest. No test says how fast anything is.
+// Step profiles in a browser and in Node: every launch has a time, shares add up, traces nest. No test says how fast
+// anything is.
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
 import { test, visit } from "./browser.mjs";
@@ -9,12 +10,20 @@ before(async () => {
   browser = await visit("/test/blank.html");
   await browser.page.evaluate(async () => {
     const mero = await import("/dist/index.js");
-    globalThis.engines = { cpu: await mero.open({ device: "cpu" }), webgpu: await mero.open({ device: "webgpu" }), page: await mero.open({ device: "cpu", worker: false }) };
+    globalThis.engines = {
+      cpu: await mero.open({ device: "cpu" }),
+      webgpu: await mero.open({ device: "webgpu" }),
+      page: await mero.open({ device: "cpu", worker: false }),
+    };
     globalThis.wave = () => {
       const x = Float32Array.from({ length: 600 }, (_, at) => Math.sin(0.7 * at));
       return { x, y: Float32Array.from({ length: 200 }, (_, at) => Math.sin(0.3 * at)) };
     };
-    globalThis.errorOf = (promise) => promise.then(() => "no error", (error) => (error instanceof Error ? `${error.name}: ${error.message}` : error));
+    globalThis.errorOf = (promise) =>
+      promise.then(
+        () => "no error",
+        (error) => (error instanceof Error ? `${error.name}: ${error.message}` : error),
+      );
   });
 });
 
@@ -34,23 +43,42 @@ function check(profile, step, device) {
   assert.equal(profile.bytes, sum(launches.map(({ bytes }) => bytes)));
   assert.ok(profile.flops > 0 && profile.bytes > 0);
   for (const one of launches) {
-    assert.ok([one.ms, one.share, one.gflops, one.gbytesPerS, one.rooflineShare].every((value) => value >= 0 && Number.isFinite(value)), JSON.stringify(one));
+    assert.ok(
+      [one.ms, one.share, one.gflops, one.gbytesPerS, one.rooflineShare].every(
+        (value) => value >= 0 && Number.isFinite(value),
+      ),
+      JSON.stringify(one),
+    );
     assert.ok(one.rooflineShare <= 1 + 1e-9, JSON.stringify(one));
-    assert.ok(["arithmetic", "traffic"].includes(one.bound) && one.layer && one.op && one.direction, JSON.stringify(one));
+    assert.ok(
+      ["arithmetic", "traffic"].includes(one.bound) && one.layer && one.op && one.direction,
+      JSON.stringify(one),
+    );
   }
   for (const groups of [profile.byKernel, profile.byLayer, profile.byOp, profile.byDirection]) {
     assert.ok(Math.abs(sum(groups.map(({ share }) => share)) - 1) < 1e-9);
     assert.equal(sum(groups.map(({ launches }) => launches)), launches.length);
     assert.deepEqual([groups.at(-1).name, groups.at(-1).ms], ["between launches", profile.betweenMs]);
     const times = groups.slice(0, -1).map(({ ms }) => ms);
-    assert.deepEqual(times, [...times].sort((one, other) => other - one), "the longest first");
+    assert.deepEqual(
+      times,
+      [...times].sort((one, other) => other - one),
+      "the longest first",
+    );
   }
   const kernels = launches.map(({ kernel }) => kernel);
   if (step === "fused") assert.deepEqual(kernels, ["mlp_step", "optimise"]);
-  else assert.ok(kernels.includes("optimise") && kernels.includes("matmul") && !kernels.includes("mlp_step"), String(kernels));
+  else
+    assert.ok(
+      kernels.includes("optimise") && kernels.includes("matmul") && !kernels.includes("mlp_step"),
+      String(kernels),
+    );
   const layers = profile.byLayer.map(({ name }) => name);
-  for (const layer of step === "fused" ? ["model", "update"] : ["layers.0", "loss", "update"]) assert.ok(layers.includes(layer), String(layers));
-  const { ceilings: { gflops, matmulSize, copies } } = profile;
+  for (const layer of step === "fused" ? ["model", "update"] : ["layers.0", "loss", "update"])
+    assert.ok(layers.includes(layer), String(layers));
+  const {
+    ceilings: { gflops, matmulSize, copies },
+  } = profile;
   assert.ok(gflops > 0 && matmulSize >= 128 && copies.length === 6 && copies.every(({ gbytesPerS }) => gbytesPerS > 0));
 }
 
@@ -64,7 +92,10 @@ function nests({ trace, launches }) {
   for (const command of commands) {
     const [start, end] = ends(command);
     assert.ok(start <= end);
-    assert.ok(layers.some((layer) => layer.cat !== "step" && ends(layer)[0] <= start && end <= ends(layer)[1]), JSON.stringify(command));
+    assert.ok(
+      layers.some((layer) => layer.cat !== "step" && ends(layer)[0] <= start && end <= ends(layer)[1]),
+      JSON.stringify(command),
+    );
   }
   for (let at = 1; at < commands.length; at++) assert.ok(ends(commands[at - 1])[1] <= ends(commands[at])[0]);
 }
@@ -72,7 +103,10 @@ function nests({ trace, launches }) {
 for (const device of ["cpu", "webgpu"]) {
   for (const step of ["fused", "recorded"]) {
     test(`every launch of a ${step} step on ${device} has a time, shares add up, and the trace nests`, async () => {
-      const profile = await browser.page.evaluate(([device, options]) => engines[device].profile(wave(), options), [device, { ...OPTIONS, step }]);
+      const profile = await browser.page.evaluate(
+        ([device, options]) => engines[device].profile(wave(), options),
+        [device, { ...OPTIONS, step }],
+      );
       check(profile, step, device);
       nests(profile);
     });
@@ -106,12 +140,17 @@ test("a table is profiled as it is trained; options, data and sizes that are wro
       await errorOf(cpu.profile({ x: [1, 2], y: [1, 2], bottom: new Uint8Array(2) })),
     ];
   }, OPTIONS);
-  const answers = ["cpu",
+  const answers = [
+    "cpu",
     "InputError: profile: windows: got 0, expected a whole number from 1 to 10000",
     "InputError: profile: steps: got 2.5, expected a whole number from 1 to 10000",
     'InputError: profile: steps: got "many", expected a whole number from 1 to 10000',
-    /^InputError: profile: .*hiden.*hidden/, /^InputError: profile: .*keep/, "InputError: profile: options: got 5, expected an object",
-    /^InputError: .*"?z"?/, /^InputError: profile: bottom marks rows/];
+    /^InputError: profile: .*hiden.*hidden/,
+    /^InputError: profile: .*keep/,
+    "InputError: profile: options: got 5, expected an object",
+    /^InputError: .*"?z"?/,
+    /^InputError: profile: bottom marks rows/,
+  ];
   for (const [at, expected] of answers.entries()) {
     if (typeof expected === "string") assert.equal(errors[at], expected);
     else assert.match(errors[at], expected);
@@ -144,9 +183,17 @@ test("the device that is measured is freed, and one without timestamps is an err
     const engine = await open({ device: "webgpu", worker: false });
     await engine.profile(wave(), { ...options, windows: 1 });
     const has = devices.map(({ features }) => features.has("timestamp-query"));
-    const ended = await Promise.race([devices[1].lost.then(({ reason }) => reason), new Promise((resolve) => setTimeout(resolve, 5000, "in use"))]);
+    const ended = await Promise.race([
+      devices[1].lost.then(({ reason }) => reason),
+      new Promise((resolve) => setTimeout(resolve, 5000, "in use")),
+    ]);
     const features = Object.getOwnPropertyDescriptor(prototype, "features");
-    Object.defineProperty(prototype, "features", { ...features, get() { return new Set([...features.get.call(this)].filter((name) => name !== "timestamp-query")); } });
+    Object.defineProperty(prototype, "features", {
+      ...features,
+      get() {
+        return new Set([...features.get.call(this)].filter((name) => name !== "timestamp-query"));
+      },
+    });
     const error = await errorOf(engine.profile(wave(), options));
     Object.defineProperty(prototype, "features", features);
     prototype.requestDevice = requestDevice;
@@ -155,7 +202,10 @@ test("the device that is measured is freed, and one without timestamps is an err
     return [[...has, ended], error, stop];
   }, OPTIONS);
   assert.deepEqual(ends, [false, true, "destroyed"]);
-  assert.match(error, /^InputError: profile: device "webgpu" \(.*\) cannot measure launches: got no timestamps, expected /);
+  assert.match(
+    error,
+    /^InputError: profile: device "webgpu" \(.*\) cannot measure launches: got no timestamps, expected /,
+  );
   assert.equal(stop, "epochs");
   assert.deepEqual(browser.errors, []);
 });

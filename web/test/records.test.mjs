@@ -1,5 +1,5 @@
-// Losses, an optimiser, a metric and an encoding that are one file of the engine each, in Node: options of JavaScript reach them, and saved models predict
-// what the command predicts.
+// Losses, an optimiser, a metric and an encoding that are one file of the engine each, in Node: options of JavaScript
+// reach them, and saved models predict what the command predicts.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,10 @@ const binary = process.env.MERO ?? join(process.env.CARGO_TARGET_DIR ?? join(web
 const quick = { hidden: [8], bins: 0, epochs: 40, lr: 0.02, weightDecay: 0 };
 
 /** A number in [0, 1) for each place. */
-const noise = (at) => { const x = Math.sin(12.9898 * at + 4.1) * 43758.5453; return x - Math.floor(x); };
+const noise = (at) => {
+  const x = Math.sin(12.9898 * at + 4.1) * 43758.5453;
+  return x - Math.floor(x);
+};
 const rows = Array.from({ length: 600 }, (_, at) => {
   const [a, unit] = [2 * noise(at) - 1, `unit-${at % 40}`];
   const rain = noise(at + 1000) < 0.5 ? 0 : 4 * Math.exp(a) * noise(at + 2000);
@@ -25,34 +28,64 @@ const only = (...names) => rows.map((row) => Object.fromEntries(names.map((name)
 function command(model, table, names, ...flags) {
   const folder = mkdtempSync(join(tmpdir(), "meromorph-records-"));
   writeFileSync(join(folder, "m"), model);
-  writeFileSync(join(folder, "t.csv"), `${names.join(",")}\n${table.map((row) => names.map((name) => row[name]).join(",")).join("\n")}\n`);
-  const said = execFileSync(binary, ["predict", join(folder, "m"), join(folder, "t.csv"), "--device", "cpu", "--threads", "1", ...flags], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  writeFileSync(
+    join(folder, "t.csv"),
+    `${names.join(",")}\n${table.map((row) => names.map((name) => row[name]).join(",")).join("\n")}\n`,
+  );
+  const said = execFileSync(
+    binary,
+    ["predict", join(folder, "m"), join(folder, "t.csv"), "--device", "cpu", "--threads", "1", ...flags],
+    { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] },
+  );
   rmSync(folder, { recursive: true });
-  return said.trimEnd().split("\n").slice(1).map((line) => line.split(","));
+  return said
+    .trimEnd()
+    .split("\n")
+    .slice(1)
+    .map((line) => line.split(","));
 }
 
 test("means of amounts, with the optimiser of norms", async () => {
   const engine = await mero.open({ device: "cpu" });
-  const { model, test: quality } = await engine.fit(only("a", "rain"), { target: "rain", loss: "tweedie", power: 1.6, optimizer: "novograd", ...quick });
+  const { model, test: quality } = await engine.fit(only("a", "rain"), {
+    target: "rain",
+    loss: "tweedie",
+    power: 1.6,
+    optimizer: "novograd",
+    ...quick,
+  });
   assert.ok(quality.r2 > 0 && quality.rmse > 0 && quality.rmse ** 2 / quality.mse - 1 < 1e-6, JSON.stringify(quality));
   const { value } = await model.predict({ a: [-0.5, 0.5] });
   assert.ok(value[0] > 0 && value[1] > 1.5 * value[0], String(value));
   const expected = command(await model.save(), [{ a: -0.5 }, { a: 0.5 }], ["a"]).map(([first]) => Number(first));
-  assert.ok(value.every((one, at) => Math.abs(one / expected[at] - 1) < 1e-5), `${value} ${expected}`);
+  assert.ok(
+    value.every((one, at) => Math.abs(one / expected[at] - 1) < 1e-5),
+    `${value} ${expected}`,
+  );
   engine.dispose();
 });
 
 test("classes in order have one output less", async () => {
   const engine = await mero.open({ device: "cpu" });
   const order = ["low", "middle", "high"];
-  const { model, test: quality } = await engine.fit(only("a", "rating"), { target: "rating", loss: "ordinal", classes: order, ...quick });
+  const { model, test: quality } = await engine.fit(only("a", "rating"), {
+    target: "rating",
+    loss: "ordinal",
+    classes: order,
+    ...quick,
+  });
   assert.deepEqual(model.info.classes, order);
   assert.ok(quality.accuracy > 0.75 && quality.mcc > 0.6, JSON.stringify(quality));
   const { value, probabilities } = await model.predict({ a: [-0.9, 0, 0.9] });
   assert.deepEqual([...value], order);
-  const expected = command(await model.save(), [{ a: -0.9 }, { a: 0 }, { a: 0.9 }], ["a"], "--proba").map((cells) => cells.slice(2, 5).map(Number)).flat();
+  const expected = command(await model.save(), [{ a: -0.9 }, { a: 0 }, { a: 0.9 }], ["a"], "--proba").flatMap((cells) =>
+    cells.slice(2, 5).map(Number),
+  );
   const chances = [0, 1, 2].flatMap((row) => order.map((name) => probabilities[name][row]));
-  assert.ok(chances.every((one, at) => Math.abs(one - expected[at]) < 1e-5), `${chances} ${expected}`);
+  assert.ok(
+    chances.every((one, at) => Math.abs(one - expected[at]) < 1e-5),
+    `${chances} ${expected}`,
+  );
   await assert.rejects(
     engine.fit(only("a", "rating"), { target: "rating", loss: "ordinal", ...quick }),
     /^InputError: fit: the loss "ordinal" needs the order of the classes of "rating": got "high", "low", "middle", expected them from lowest to highest under classes$/,
@@ -62,15 +95,28 @@ test("classes in order have one output less", async () => {
 
 test("hashed texts, also those that training did not see", async () => {
   const engine = await mero.open({ device: "cpu" });
-  const { model, test: quality } = await engine.fit(only("a", "unit", "size"), { target: "size", encode: { unit: "hashed" }, ...quick, hidden: [32], epochs: 150, patience: 0 });
+  const { model, test: quality } = await engine.fit(only("a", "unit", "size"), {
+    target: "size",
+    encode: { unit: "hashed" },
+    ...quick,
+    hidden: [32],
+    epochs: 150,
+    patience: 0,
+  });
   // Some of the forty share an input.
   assert.ok(quality.r2 > 0.6, JSON.stringify(quality));
   assert.deepEqual(model.info.inputs.find(({ name }) => name === "unit").isOpen, true);
-  const table = [{ a: 0, unit: "unit-30" }, { a: 0, unit: "another" }];
+  const table = [
+    { a: 0, unit: "unit-30" },
+    { a: 0, unit: "another" },
+  ];
   const { value, notes } = await model.predict({ a: [0, 0], unit: table.map(({ unit }) => unit) });
   assert.deepEqual(notes, []);
   const expected = command(await model.save(), table, ["a", "unit"]).map(([first]) => Number(first));
-  assert.ok(value.every((one, at) => Math.abs(one - expected[at]) < 1e-5), `${value} ${expected}`);
+  assert.ok(
+    value.every((one, at) => Math.abs(one - expected[at]) < 1e-5),
+    `${value} ${expected}`,
+  );
   engine.dispose();
 });
 
@@ -80,8 +126,13 @@ test("several models at once", async () => {
   assert.equal(model.info.members, 3);
   const { value, deviation } = await model.predict({ a: [0, 9] });
   assert.ok(deviation[0] > 0 && deviation[1] > deviation[0], String(deviation));
-  const expected = command(await model.save(), [{ a: 0 }, { a: 9 }], ["a"]).map((cells) => cells.slice(0, 2).map(Number));
+  const expected = command(await model.save(), [{ a: 0 }, { a: 9 }], ["a"]).map((cells) =>
+    cells.slice(0, 2).map(Number),
+  );
   const near = (one, at) => Math.abs(one - at) <= 1e-5 * Math.max(1, Math.abs(at));
-  assert.ok(expected.every(([mean, spread], row) => near(value[row], mean) && near(deviation[row], spread)), `${value} ${deviation} ${expected}`);
+  assert.ok(
+    expected.every(([mean, spread], row) => near(value[row], mean) && near(deviation[row], spread)),
+    `${value} ${deviation} ${expected}`,
+  );
   engine.dispose();
 });

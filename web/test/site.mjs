@@ -45,25 +45,36 @@ export const cells = (page, id) =>
   page.$$eval(`#${id} tr`, (rows) => rows.map((row) => [...row.children].map(({ textContent }) => textContent)));
 
 /** The figures of a list, by name. */
-export const figuresOf = (page, list) => page.$$eval(`${list} > div`, (all) =>
-  Object.fromEntries(all.map(({ children: [name, value] }) => [name.textContent, value.firstChild.textContent])));
+export const figuresOf = (page, list) =>
+  page.$$eval(`${list} > div`, (all) =>
+    Object.fromEntries(all.map(({ children: [name, value] }) => [name.textContent, value.firstChild.textContent])),
+  );
 
 /** The texts of all elements that match a selector. */
 export const texts = (page, selector) => page.$$eval(selector, (all) => all.map(({ textContent }) => textContent));
 
 /** The layout shift of the page, as browsers measure it. People begin to notice 0.1. */
-export const shift = (page) => page.evaluate(() => new Promise((resolve) => {
-  let sum = 0;
-  const observer = new PerformanceObserver((list) => {
-    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) sum += value;
-  });
-  observer.observe({ type: "layout-shift", buffered: true });
-  setTimeout(() => resolve(sum), 200);
-}));
+export const shift = (page) =>
+  page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        let sum = 0;
+        const observer = new PerformanceObserver((list) => {
+          for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) sum += value;
+        });
+        observer.observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => resolve(sum), 200);
+      }),
+  );
 
 /** Waits until a canvas shows more than its background. */
-export const drawn = (page, selector) => page.waitForFunction((selector) => {
-  const canvas = document.querySelector(selector);
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  return new Set(new Uint32Array(data.buffer)).size > 3;
-}, selector, { timeout: 5000 });
+export const drawn = (page, selector) =>
+  page.waitForFunction(
+    (selector) => {
+      const canvas = document.querySelector(selector);
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return new Set(new Uint32Array(data.buffer)).size > 3;
+    },
+    selector,
+    { timeout: 5000 },
+  );

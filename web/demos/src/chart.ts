@@ -1,4 +1,5 @@
-// A line chart with a cursor for pointer and arrow keys, a legend in its caption, and its values as a table for screen readers.
+// A line chart with a cursor for pointer and arrow keys, a legend in its caption, and its values as a table for screen
+// readers.
 import uPlot from "uplot";
 import { short } from "./numbers.js";
 import { element, ink, onTheme } from "./page.js";
@@ -7,7 +8,10 @@ export interface Series {
   label: string;
   /** The name of a colour in the style sheet. */
   colour: string;
-  /** An `edge` is not drawn: it is one side of a filled band. `branches` are a thick line that also breaks where a gap is narrower than the line. */
+  /**
+   * An `edge` is not drawn: it is one side of a filled band. `branches` are a thick line that also breaks where a gap
+   * is narrower than the line.
+   */
   kind?: "line" | "dash" | "dots" | "bars" | "edge" | "branches";
   width?: number;
 }
@@ -30,7 +34,7 @@ export interface ChartOptions {
 }
 
 /** x, then the values of each series. `null` breaks the line, `undefined` does not. */
-export type Rows = [ArrayLike<number>, ...(ArrayLike<number | null | undefined>)[]];
+export type Rows = [ArrayLike<number>, ...ArrayLike<number | null | undefined>[]];
 
 /** Ranges of x that are tinted, and positions that are marked by a dashed line. */
 export interface Marks {
@@ -77,7 +81,10 @@ export class Chart {
 
   /** Sets the description for screen readers. */
   describe(text: string): void {
-    this.#box.setAttribute("aria-label", `Chart: ${this.#settings.y.label} over ${this.#settings.x.label}; ${text}. Arrow keys move a cursor.`);
+    this.#box.setAttribute(
+      "aria-label",
+      `Chart: ${this.#settings.y.label} over ${this.#settings.x.label}; ${text}. Arrow keys move a cursor.`,
+    );
   }
 
   /** Replaces the axes and keeps the series. */
@@ -94,12 +101,24 @@ export class Chart {
   #options(): uPlot.Options {
     const { x, y, series, fills = [], isSmall } = this.#settings;
     const axis = ({ label, isLog }: Axis, size: number): uPlot.Axis => ({
-      label, labelSize: 18, labelGap: 2, labelFont: FONT, font: FONT, size, gap: 4, ticks: { show: false },
-      stroke: () => ink("--soft"), grid: { stroke: () => ink("--faint"), width: 1, ...(isLog && { filter: decades }) },
+      label,
+      labelSize: 18,
+      labelGap: 2,
+      labelFont: FONT,
+      font: FONT,
+      size,
+      gap: 4,
+      ticks: { show: false },
+      stroke: () => ink("--soft"),
+      grid: { stroke: () => ink("--faint"), width: 1, ...(isLog && { filter: decades }) },
       // Without data the library invents a scale: show no numbers.
       values: (_, splits) => splits.map((value) => (value === null || this.#rows[0].length === 0 ? "" : short(value))),
     });
-    const scale = ({ isLog, range }: Axis): uPlot.Scale => ({ time: false, distr: isLog ? 3 : 1, ...(range && { range: () => range }) });
+    const scale = ({ isLog, range }: Axis): uPlot.Scale => ({
+      time: false,
+      distr: isLog ? 3 : 1,
+      ...(range && { range: () => range }),
+    });
     const across = { ...scale(x), ...(!x.range && { range: ends }) };
     return {
       ...this.#size(),
@@ -136,7 +155,12 @@ export class Chart {
   }
 
   #showCursor({ cursor: { idx } }: uPlot): void {
-    this.#readout.textContent = idx === null || idx === undefined ? "" : this.#row(idx).map(([name, value]) => `${name} ${value}`).join(", ");
+    this.#readout.textContent =
+      idx === null || idx === undefined
+        ? ""
+        : this.#row(idx)
+            .map(([name, value]) => `${name} ${value}`)
+            .join(", ");
   }
 
   #row(at: number): [string, string][] {
@@ -165,7 +189,8 @@ export class Chart {
     const step = Math.max(1, Math.ceil(count / TABLE_ROWS));
     const table = element("table");
     const head = table.createTHead().insertRow();
-    for (const name of [this.#settings.x.label, ...this.#settings.series.map(({ label }) => label)]) head.append(element("th", name));
+    for (const name of [this.#settings.x.label, ...this.#settings.series.map(({ label }) => label)])
+      head.append(element("th", name));
     const body = table.createTBody();
     for (let at = 0; at < count; at += step) {
       const row = body.insertRow();
@@ -179,7 +204,8 @@ export class Chart {
 const ends = (_: uPlot, low: number | null, high: number | null): [number, number] =>
   low === null || high === null || low === high ? [low ?? 1, (high ?? 1) + 1] : [low, high];
 
-const decades = (_: uPlot, splits: number[]) => splits.map((value) => (Number.isInteger(Math.log10(value)) ? value : null));
+const decades = (_: uPlot, splits: number[]) =>
+  splits.map((value) => (Number.isInteger(Math.log10(value)) ? value : null));
 
 function line({ label, colour, kind = "line", width = 2 }: Series): uPlot.Series {
   const stroke = () => ink(colour);
@@ -192,7 +218,10 @@ function line({ label, colour, kind = "line", width = 2 }: Series): uPlot.Series
   return base;
 }
 
-/** A path that begins again after each gap. The library's own joins both sides and hides the joint, but not the width of its line. */
+/**
+ * A path that begins again after each gap. The library's own joins both sides and hides the joint, but not the width of
+ * its line.
+ */
 function branches({ data, valToPos }: uPlot, series: number, first: number, last: number): uPlot.Series.Paths {
   const stroke = new Path2D();
   let isJoined = false;

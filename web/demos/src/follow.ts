@@ -10,7 +10,10 @@ export interface Callbacks {
   draw?: () => unknown;
 }
 
-/** Returns the run's end event. Aborting the signal stops the run. An error if the loss diverged before an epoch was completed. */
+/**
+ * Returns the run's end event. Aborting the signal stops the run. An error if the loss diverged before an epoch was
+ * completed.
+ */
 export async function follow(run: Run, signal: AbortSignal, callbacks: Callbacks): Promise<End> {
   const stop = () => run.stop();
   signal.addEventListener("abort", stop);
@@ -18,7 +21,8 @@ export async function follow(run: Run, signal: AbortSignal, callbacks: Callbacks
   try {
     for await (const event of run) {
       if (event.event === "end") {
-        if (event.stop === "diverged" && event.bestEpoch === null) throw new Error("The loss diverged: try a smaller learning rate.");
+        if (event.stop === "diverged" && event.bestEpoch === null)
+          throw new Error("The loss diverged: try a smaller learning rate.");
         return event;
       }
       if (event.event === "start") {

@@ -8,7 +8,10 @@ async function showStoredRuns(): Promise<void> {
   if (!last) return;
   const what = more.length > 0 ? `${more.length + 1} unfinished runs are` : "An unfinished run is";
   const link = Object.assign(element("a", "Resume or delete in the Playground"), { href: "./playground.html" });
-  get("kept").replaceChildren(`${what} stored in this browser, ${more.length > 0 ? "the latest " : ""}at epoch ${last.epoch} of ${last.epochs}. `, link);
+  get("kept").replaceChildren(
+    `${what} stored in this browser, ${more.length > 0 ? "the latest " : ""}at epoch ${last.epoch} of ${last.epochs}. `,
+    link,
+  );
 }
 
 ready();

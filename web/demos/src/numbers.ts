@@ -7,7 +7,9 @@ export function short(value: number, digits = 4): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? `${MINUS}∞` : "none";
   const size = Math.abs(value);
   const isFar = size !== 0 && (size < 1e-4 || size >= 1e6);
-  const text = isFar ? Number(value.toPrecision(Math.min(digits, 3))).toExponential() : String(Number(value.toPrecision(digits)));
+  const text = isFar
+    ? Number(value.toPrecision(Math.min(digits, 3))).toExponential()
+    : String(Number(value.toPrecision(digits)));
   return text.replaceAll("-", MINUS);
 }
 
@@ -29,12 +31,14 @@ export function quantile(values: ArrayLike<number>, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
 }
 
-export const mean = (values: ArrayLike<number>): number => Array.from(values).reduce((sum, value) => sum + value, 0) / values.length;
+export const mean = (values: ArrayLike<number>): number =>
+  Array.from(values).reduce((sum, value) => sum + value, 0) / values.length;
 
 /** 1 minus the squared error divided by the variance of the true values. */
 export function r2(truth: ArrayLike<number>, predicted: ArrayLike<number>): number {
   const middle = mean(truth);
-  let error = 0, variance = 0;
+  let error = 0,
+    variance = 0;
   for (let at = 0; at < truth.length; at++) {
     error += (truth[at]! - predicted[at]!) ** 2;
     variance += (truth[at]! - middle) ** 2;

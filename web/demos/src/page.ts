@@ -9,7 +9,11 @@ export function get<T extends HTMLElement = HTMLElement>(id: string): T {
 }
 
 /** Creates an element with text. The text is never parsed as HTML. */
-export function element<K extends keyof HTMLElementTagNameMap>(name: K, text = "", className = ""): HTMLElementTagNameMap[K] {
+export function element<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  text = "",
+  className = "",
+): HTMLElementTagNameMap[K] {
   const made = document.createElement(name);
   made.textContent = text;
   if (className) made.className = className;
@@ -32,7 +36,11 @@ export function onTheme(work: () => void): void {
 function switchTheme(): void {
   const theme = isDark() ? "light" : "dark";
   document.documentElement.dataset.theme = theme;
-  try { localStorage.setItem("theme", theme); } catch { /* Without storage the theme applies to this page only. */ }
+  try {
+    localStorage.setItem("theme", theme);
+  } catch {
+    /* Without storage the theme applies to this page only. */
+  }
   document.dispatchEvent(new Event("theme"));
 }
 
@@ -88,13 +96,15 @@ export async function shown(work: () => unknown): Promise<void> {
 
 /** Fills a list of figures: name, value, and optionally a line below. */
 export function figures(list: HTMLElement, all: [string, string, string?][]): void {
-  list.replaceChildren(...all.map(([name, value, more]) => {
-    const entry = element("div");
-    const description = element("dd", value);
-    if (more) description.append(element("small", more));
-    entry.append(element("dt", name), description);
-    return entry;
-  }));
+  list.replaceChildren(
+    ...all.map(([name, value, more]) => {
+      const entry = element("div");
+      const description = element("dd", value);
+      if (more) description.append(element("small", more));
+      entry.append(element("dt", name), description);
+      return entry;
+    }),
+  );
 }
 
 /** Marks the page as ready, for tests and style sheets. */

@@ -1,6 +1,7 @@
 // The output: a number, classes with probabilities, or a message that there is no value or no reliable value.
-import type { Info, Prediction } from "./engine";
+
 import { make } from "./dom";
+import type { Info, Prediction } from "./engine";
 import { percent, short } from "./numbers";
 import { classColour, css } from "./palette";
 
@@ -12,7 +13,9 @@ const DIGITS = 3;
 export function showNumber(place: HTMLElement, { value, deviation, bottom, gap, fault }: Prediction): void {
   const number = short(Number(value[0]), DIGITS);
   if (bottom?.[0]) {
-    const why = fault?.[0] ? "no value here: a numerical fault, such as an overflow" : "no value here: the inputs are at a pole";
+    const why = fault?.[0]
+      ? "no value here: a numerical fault, such as an overflow"
+      : "no value here: the inputs are at a pole";
     return show(place, "bottom", "⊥", why);
   }
   if (gap?.[0]) return show(place, "gap", "near a pole", `the model gives ${number}, which is not reliable`);

@@ -1,7 +1,8 @@
 // Predicts a table that is dropped or chosen: shows its first rows, and offers the predictions as CSV.
-import { type Info, type Model, type Prediction, type Reading } from "./engine";
-import { get, make } from "./dom";
+
 import { csv } from "./csv";
+import { get, make } from "./dom";
+import type { Info, Model, Prediction, Reading } from "./engine";
 import { notesByRow, summaryOf } from "./notes";
 import { percent, short } from "./numbers";
 
@@ -71,9 +72,15 @@ function named(prediction: Prediction, info: Info): Columns {
   const { value, deviation, probability, bottom, gap, fault } = prediction;
   const isNone = (row: number) => value[row] === null || Number.isNaN(value[row]);
   const flag = (flags: Uint8Array) => (row: number) => (isNone(row) ? "" : String(flags[row]));
-  const columns: Columns = bottom && gap && fault
-    ? [["value", (row) => (bottom[row] ? "" : String(value[row]))], ["bottom", flag(bottom)], ["gap", flag(gap)], ["fault", flag(fault)]]
-    : [["prediction", (row) => (isNone(row) ? "" : String(value[row]))]];
+  const columns: Columns =
+    bottom && gap && fault
+      ? [
+          ["value", (row) => (bottom[row] ? "" : String(value[row]))],
+          ["bottom", flag(bottom)],
+          ["gap", flag(gap)],
+          ["fault", flag(fault)],
+        ]
+      : [["prediction", (row) => (isNone(row) ? "" : String(value[row]))]];
   if (deviation) columns.push(["prediction_std", (row) => (isNone(row) ? "" : String(deviation[row]))]);
   if (probability) columns.push(["probability", (row) => (isNone(row) ? "" : single(probability[row] ?? 0))]);
   const notes = notesByRow(prediction, info);
@@ -103,14 +110,21 @@ function showTable(names: string[], cells: string[][], columns: Columns): void {
 
 function shown(name: string, text: string): HTMLElement {
   const isNumber = name === "value" || name === "prediction" || name === "prediction_std" || name === "probability";
-  const content = name === "value" && text === "" ? "⊥" : isNumber && text !== "" && Number.isFinite(Number(text)) ? short(Number(text), 6) : text;
+  const content =
+    name === "value" && text === ""
+      ? "⊥"
+      : isNumber && text !== "" && Number.isFinite(Number(text))
+        ? short(Number(text), 6)
+        : text;
   return make("td", { textContent: content, className: "given" });
 }
 
 /** The shortest decimal number with the same 32-bit value. */
 function single(value: number): string {
   const expected = Math.fround(value);
-  const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9].find((count) => Math.fround(Number(expected.toPrecision(count))) === expected);
+  const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9].find(
+    (count) => Math.fround(Number(expected.toPrecision(count))) === expected,
+  );
   return String(Number(expected.toPrecision(digits ?? 9)));
 }
 

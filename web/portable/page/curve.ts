@@ -1,11 +1,11 @@
 // Draws the output along one input: ⊥ is a gap in the line, and values near a pole are shaded.
-import { around, labels, type DateInput } from "./dates";
-import type { Info, Input, Model } from "./engine";
+import { around, type DateInput, labels } from "./dates";
 import { shape } from "./dom";
+import type { Info, Input, Model } from "./engine";
 import type { Value } from "./form";
-import { extent, scale, short, ticks, type Scale } from "./numbers";
+import { extent, type Scale, scale, short, ticks } from "./numbers";
 import { classKeys, key } from "./palette";
-import { at, runs, sampled, type Point } from "./slice";
+import { at, type Point, runs, sampled } from "./slice";
 
 const HEIGHT = 300;
 const EDGE = { left: 62, right: 14, top: 24, bottom: 46 };
@@ -32,7 +32,13 @@ interface Frame {
 }
 
 /** Draws the curve and its legend. Returns a description. */
-export async function drawCurve(svg: SVGSVGElement, legend: HTMLElement, model: Model, values: Value[], column: number): Promise<string> {
+export async function drawCurve(
+  svg: SVGSVGElement,
+  legend: HTMLElement,
+  model: Model,
+  values: Value[],
+  column: number,
+): Promise<string> {
   const input = model.info.inputs[column];
   if (!input) return "";
   const { classes } = model.info;
@@ -70,17 +76,38 @@ function some(levels: string[], value: Value | undefined): string[] {
   return levels.filter((level, at) => at < MAX_LEVELS - 1 || level === value);
 }
 
-function drawDates(svg: SVGSVGElement, model: Model, values: Value[], column: number, input: DateInput): Promise<string> {
+function drawDates(
+  svg: SVGSVGElement,
+  model: Model,
+  values: Value[],
+  column: number,
+  input: DateInput,
+): Promise<string> {
   const points = around(input, String(values[column]), DATES);
   return drawLevels(svg, model, values, column, points, labels(points));
 }
 
-async function drawLevels(svg: SVGSVGElement, model: Model, values: Value[], column: number, levels: string[], texts = levels): Promise<string> {
+async function drawLevels(
+  svg: SVGSVGElement,
+  model: Model,
+  values: Value[],
+  column: number,
+  levels: string[],
+  texts = levels,
+): Promise<string> {
   const points = await at(model, values, column, levels);
   const seen = points.filter(({ bottom }) => !bottom);
-  const frame = framed(svg, [-0.5, levels.length - 0.5], extent(seen.flatMap(({ y }) => y.slice(0, MAX_LINES))), model.info);
+  const frame = framed(
+    svg,
+    [-0.5, levels.length - 0.5],
+    extent(seen.flatMap(({ y }) => y.slice(0, MAX_LINES))),
+    model.info,
+  );
   const input = model.info.inputs[column];
-  const left = input && "levels" in input && input.levels.length > levels.length ? ` (${levels.length} of ${input.levels.length})` : "";
+  const left =
+    input && "levels" in input && input.levels.length > levels.length
+      ? ` (${levels.length} of ${input.levels.length})`
+      : "";
   const name = `${input?.name ?? ""}${left}`;
   axes(frame, [], name, model.info);
   const longest = Math.max(...texts.map(({ length }) => Math.min(length, MAX_LABEL)));
@@ -88,15 +115,22 @@ async function drawLevels(svg: SVGSVGElement, model: Model, values: Value[], col
   const each = Math.max(1, Math.ceil((levels.length * Math.max(60, 8 * longest)) / room));
   for (const [i, point] of points.entries()) {
     const label = (texts[i] ?? "").slice(0, MAX_LABEL);
-    if (i % each === 0) frame.svg.append(shape("text", { x: frame.x(i), y: HEIGHT - 26, "text-anchor": "middle" }, label));
-    if (point.bottom) frame.svg.append(shape("text", { x: frame.x(i), y: HEIGHT / 2, "text-anchor": "middle", class: "pole" }, "⊥"));
+    if (i % each === 0)
+      frame.svg.append(shape("text", { x: frame.x(i), y: HEIGHT - 26, "text-anchor": "middle" }, label));
+    if (point.bottom)
+      frame.svg.append(shape("text", { x: frame.x(i), y: HEIGHT / 2, "text-anchor": "middle", class: "pole" }, "⊥"));
     const isNow = levels[i] === values[column];
     for (const [line, y] of (point.bottom ? [] : point.y.slice(0, MAX_LINES)).entries()) {
       const style = `dot line-${line}${isNow ? " now" : ""}${point.gap ? " doubtful" : ""}`;
       frame.svg.append(shape("circle", { cx: frame.x(i), cy: frame.y(y), r: isNow ? 6 : 4, class: style }));
     }
   }
-  return description(model.info, name, seen, runs(points, ({ bottom }) => bottom));
+  return description(
+    model.info,
+    name,
+    seen,
+    runs(points, ({ bottom }) => bottom),
+  );
 }
 
 function framed(svg: SVGSVGElement, x: [number, number], seen: [number, number], { classes }: Info): Frame {
@@ -107,14 +141,22 @@ function framed(svg: SVGSVGElement, x: [number, number], seen: [number, number],
   svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
   svg.replaceChildren(hatching());
   return {
-    svg, width, reach,
+    svg,
+    width,
+    reach,
     x: scale(x, [EDGE.left, width - EDGE.right]),
     y: scale(reach, [HEIGHT - EDGE.bottom, EDGE.top]),
   };
 }
 
 function hatching(): SVGElement {
-  const pattern = shape("pattern", { id: "hatch", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
+  const pattern = shape("pattern", {
+    id: "hatch",
+    width: 7,
+    height: 7,
+    patternUnits: "userSpaceOnUse",
+    patternTransform: "rotate(45)",
+  });
   pattern.append(shape("line", { x1: 0, y1: 0, x2: 0, y2: 7, class: "hatch" }));
   const definitions = shape("defs", {});
   definitions.append(pattern);
@@ -127,8 +169,15 @@ function axes({ svg, x, y, reach, width }: Frame, along: number[], name: string,
     svg.append(shape("line", { x1: left, x2: right, y1: y(value), y2: y(value), class: "rule" }));
     svg.append(shape("text", { x: left - 8, y: y(value) + 4, "text-anchor": "end" }, short(value)));
   }
-  for (const value of along) svg.append(shape("text", { x: x(value), y: floor + 18, "text-anchor": "middle" }, short(value)));
-  svg.append(shape("text", { x: (left + right) / 2, y: HEIGHT - 6, "text-anchor": "middle", class: "title" }, cut(name, width / 9)));
+  for (const value of along)
+    svg.append(shape("text", { x: x(value), y: floor + 18, "text-anchor": "middle" }, short(value)));
+  svg.append(
+    shape(
+      "text",
+      { x: (left + right) / 2, y: HEIGHT - 6, "text-anchor": "middle", class: "title" },
+      cut(name, width / 9),
+    ),
+  );
   const upright = `translate(12 ${(EDGE.top + floor) / 2}) rotate(-90)`;
   const title = classes.length > 0 ? "probability" : target;
   svg.append(shape("text", { transform: upright, "text-anchor": "middle", class: "title" }, cut(title, 28)));
@@ -136,9 +185,25 @@ function axes({ svg, x, y, reach, width }: Frame, along: number[], name: string,
 
 const cut = (text: string, length: number): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
-function shadeOutside({ svg, x }: Frame, { min, max }: Extract<Input, { min: number }>, [from, to]: [number, number]): void {
-  for (const [a, b] of [[from, min], [max, to]] as const) {
-    if (b > a) svg.append(shape("rect", { x: x(a), width: x(b) - x(a), y: EDGE.top, height: HEIGHT - EDGE.top - EDGE.bottom, class: "outside" }));
+function shadeOutside(
+  { svg, x }: Frame,
+  { min, max }: Extract<Input, { min: number }>,
+  [from, to]: [number, number],
+): void {
+  for (const [a, b] of [
+    [from, min],
+    [max, to],
+  ] as const) {
+    if (b > a)
+      svg.append(
+        shape("rect", {
+          x: x(a),
+          width: x(b) - x(a),
+          y: EDGE.top,
+          height: HEIGHT - EDGE.top - EDGE.bottom,
+          class: "outside",
+        }),
+      );
   }
 }
 
@@ -146,8 +211,13 @@ function shade({ svg, x }: Frame, run: Point[], kind: string): void {
   const [first, last] = [run[0], run.at(-1)];
   if (!first || !last) return;
   const width = Math.max(x(last.x) - x(first.x), 2);
-  svg.append(shape("rect", { x: x(first.x), width, y: EDGE.top, height: HEIGHT - EDGE.top - EDGE.bottom, class: kind }));
-  if (kind === "bottom") svg.append(shape("text", { x: x(first.x) + width / 2, y: EDGE.top - 8, "text-anchor": "middle", class: "pole" }, "⊥"));
+  svg.append(
+    shape("rect", { x: x(first.x), width, y: EDGE.top, height: HEIGHT - EDGE.top - EDGE.bottom, class: kind }),
+  );
+  if (kind === "bottom")
+    svg.append(
+      shape("text", { x: x(first.x) + width / 2, y: EDGE.top - 8, "text-anchor": "middle", class: "pole" }, "⊥"),
+    );
 }
 
 /** Splits a run of points where it jumps from one side of a pole to the other. */
@@ -172,7 +242,10 @@ function lines({ svg, x, y }: Frame, run: Point[]): void {
 
 function mark({ svg, x, y }: Frame, points: Point[], now: number): void {
   svg.append(shape("line", { x1: x(now), x2: x(now), y1: EDGE.top, y2: HEIGHT - EDGE.bottom, class: "now" }));
-  const nearest = points.reduce<Point | undefined>((best, point) => (best && Math.abs(best.x - now) <= Math.abs(point.x - now) ? best : point), undefined);
+  const nearest = points.reduce<Point | undefined>(
+    (best, point) => (best && Math.abs(best.x - now) <= Math.abs(point.x - now) ? best : point),
+    undefined,
+  );
   if (!nearest || nearest.bottom) return;
   for (const [line, value] of nearest.y.slice(0, MAX_LINES).entries()) {
     svg.append(shape("circle", { cx: x(now), cy: y(value), r: 5, class: `dot now line-${line}` }));

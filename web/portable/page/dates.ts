@@ -23,8 +23,9 @@ export function fieldValue(input: DateInput, text: string): string {
 const DAY = 86_400_000;
 
 /**
- * At most `count` points from the first to the last one with `now` among them, as values of the field. If they are days or weeks apart,
- * all have the time of day and weekday of `now`, since otherwise a curve would jump up and down with them.
+ * At most `count` points from the first to the last one with `now` among them, as values of the field. If they are days
+ * or weeks apart, all have the time of day and weekday of `now`, since otherwise a curve would jump up and down with
+ * them.
  */
 export function around(input: DateInput, now: string, count: number): string[] {
   const [first, last] = [milliseconds(input.from), milliseconds(input.to)];

@@ -2,7 +2,10 @@
 import init, { load, on_panic, preview as previewed } from "../../pkg/portable/meromorph.js";
 
 /** A column: of numbers, of categories, or of dates or times. */
-export type Input = { name: string; min: number; max: number; mean: number } | { name: string; levels: string[]; isOpen?: boolean } | { name: string; from: string; to: string };
+export type Input =
+  | { name: string; min: number; max: number; mean: number }
+  | { name: string; levels: string[]; isOpen?: boolean }
+  | { name: string; from: string; to: string };
 
 export interface Info {
   task: "regression" | "classification";
@@ -24,7 +27,10 @@ export interface Quality {
   accuracy?: number;
 }
 
-/** One entry per row: numbers, or classes with probabilities; for a model with poles also flags, 0 or 1. A row without a prediction has NaN or null. */
+/**
+ * One entry per row: numbers, or classes with probabilities; for a model with poles also flags, 0 or 1. A row without a
+ * prediction has NaN or null.
+ */
 export interface Prediction {
   value: Float64Array | (string | null)[];
   /** The standard deviation of numbers, if the model predicts it. */
@@ -35,14 +41,19 @@ export interface Prediction {
   bottom?: Uint8Array;
   gap?: Uint8Array;
   fault?: Uint8Array;
-  /** What was noticed about cells: rows, columns and kinds (0: outside the training range, 1: unseen, 2: unusable, 3: filled in), and the reasons of kind 2. */
+  /**
+   * What was noticed about cells: rows, columns and kinds (0: outside the training range, 1: unseen, 2: unusable, 3:
+   * filled in), and the reasons of kind 2.
+   */
   noteRows: Uint32Array;
   noteColumns: Uint32Array;
   noteKinds: Uint8Array;
   noteTexts: string[];
 }
 
-/** What happens to a row with a cell that the model cannot use: it is an error, or, with `other`, it has no prediction. */
+/**
+ * What happens to a row with a cell that the model cannot use: it is an error, or, with `other`, it has no prediction.
+ */
 export type Unknown = "refuse" | "other";
 
 /** How the numbers of a table are written. */
@@ -103,7 +114,8 @@ export async function start(): Promise<Model> {
   const quality = qualityOf(file);
   return {
     info: { ...model.info(), ...(quality && { quality }) },
-    predict: async (rows, unknown = "refuse", reading) => Promise.race([model.predict(...(await named(rows)), { unknown, reading }), crashed]),
+    predict: async (rows, unknown = "refuse", reading) =>
+      Promise.race([model.predict(...(await named(rows)), { unknown, reading }), crashed]),
     preview: async (file, count, reading) => previewed(model, ...(await named(file)), count, reading),
   };
 }

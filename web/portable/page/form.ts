@@ -1,7 +1,9 @@
-// The inputs: a slider with a number field for a column of numbers, a list for one of categories, a date field for one of dates.
-import type { Input } from "./engine";
-import { fieldType, fieldValue, milliseconds, type DateInput } from "./dates";
+// The inputs: a slider with a number field for a column of numbers, a list for one of categories, a date field for one
+// of dates.
+
+import { type DateInput, fieldType, fieldValue, milliseconds } from "./dates";
 import { make } from "./dom";
+import type { Input } from "./engine";
 import { rounded, short } from "./numbers";
 
 export type Value = number | string;
@@ -59,12 +61,19 @@ function slider({ name, min, max, mean }: Extract<Input, { min: number }>, at: n
   const isOutside = () => value() < min || value() > max;
   const show = () => {
     const wrong = number.validity.badInput ? "not a number" : "empty";
-    note.textContent = isInvalid() ? `${wrong}; ${trained} in training` : isOutside() ? `outside the training range, ${trained}` : trained;
+    note.textContent = isInvalid()
+      ? `${wrong}; ${trained} in training`
+      : isOutside()
+        ? `outside the training range, ${trained}`
+        : trained;
     note.classList.toggle("wrong", isInvalid());
     note.classList.toggle("warn", isOutside());
     number.setAttribute("aria-invalid", String(isInvalid()));
     // The slider covers the training range only; outside it, its text says so.
-    range.setAttribute("aria-valuetext", isInvalid() ? "no number" : `${short(value())}${isOutside() ? ", outside the training range" : ""}`);
+    range.setAttribute(
+      "aria-valuetext",
+      isInvalid() ? "no number" : `${short(value())}${isOutside() ? ", outside the training range" : ""}`,
+    );
   };
   // A value that is not typed stays in the range, which rounding could exceed slightly.
   const set = (to: number) => {
@@ -89,7 +98,9 @@ function slider({ name, min, max, mean }: Extract<Input, { min: number }>, at: n
 /** A field for any text, which begins with one of training. */
 function text({ name, levels }: Extract<Input, { levels: string[] }>, at: number, changed: () => void): Field {
   const field = make("input", { type: "text", id: `input-${at}` });
-  const reset = () => { field.value = levels[0] ?? ""; };
+  const reset = () => {
+    field.value = levels[0] ?? "";
+  };
   field.addEventListener("input", changed);
   reset();
   const element = make("div", { className: "field" }, make("label", { htmlFor: field.id, textContent: name }), field);
@@ -97,10 +108,23 @@ function text({ name, levels }: Extract<Input, { levels: string[] }>, at: number
 }
 
 function choice({ name, levels }: Extract<Input, { levels: string[] }>, at: number, changed: () => void): Field {
-  const select = make("select", { id: `input-${at}` }, ...levels.map((level) => make("option", { value: level, textContent: level })));
+  const select = make(
+    "select",
+    { id: `input-${at}` },
+    ...levels.map((level) => make("option", { value: level, textContent: level })),
+  );
   select.addEventListener("change", changed);
   const element = make("div", { className: "field" }, make("label", { htmlFor: select.id, textContent: name }), select);
-  return { element, value: () => select.value, set: () => {}, isOutside: () => false, isInvalid: () => false, reset: () => { select.selectedIndex = 0; } };
+  return {
+    element,
+    value: () => select.value,
+    set: () => {},
+    isOutside: () => false,
+    isInvalid: () => false,
+    reset: () => {
+      select.selectedIndex = 0;
+    },
+  };
 }
 
 function dated(input: DateInput, at: number, changed: () => void): Field {
@@ -110,9 +134,14 @@ function dated(input: DateInput, at: number, changed: () => void): Field {
   const trained = `${from} to ${to}`.replaceAll("T", " ");
   field.setAttribute("aria-describedby", note.id);
   const isInvalid = () => Number.isNaN(milliseconds(field.value));
-  const isOutside = () => milliseconds(field.value) < milliseconds(from) || milliseconds(field.value) > milliseconds(to);
+  const isOutside = () =>
+    milliseconds(field.value) < milliseconds(from) || milliseconds(field.value) > milliseconds(to);
   const show = () => {
-    note.textContent = isInvalid() ? `empty; ${trained} in training` : isOutside() ? `outside the training range, ${trained}` : trained;
+    note.textContent = isInvalid()
+      ? `empty; ${trained} in training`
+      : isOutside()
+        ? `outside the training range, ${trained}`
+        : trained;
     note.classList.toggle("wrong", isInvalid());
     note.classList.toggle("warn", isOutside());
     field.setAttribute("aria-invalid", String(isInvalid()));
@@ -126,6 +155,12 @@ function dated(input: DateInput, at: number, changed: () => void): Field {
     changed();
   });
   reset();
-  const element = make("div", { className: "field" }, make("label", { htmlFor: field.id, textContent: input.name }), field, note);
+  const element = make(
+    "div",
+    { className: "field" },
+    make("label", { htmlFor: field.id, textContent: input.name }),
+    field,
+    note,
+  );
   return { element, value: () => field.value, set: () => {}, isOutside, isInvalid, reset };
 }

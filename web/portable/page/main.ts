@@ -2,8 +2,8 @@
 import { showClasses, showNothing, showNumber } from "./answer";
 import { batch } from "./batch";
 import { get } from "./dom";
-import { start, type Model, type Quality } from "./engine";
-import { form, type Form } from "./form";
+import { type Model, type Quality, start } from "./engine";
+import { type Form, form } from "./form";
 import { percent, short } from "./numbers";
 import { rowsAlong } from "./slice";
 import { alongOne, overTwo } from "./slices";
@@ -37,14 +37,16 @@ function describe({ info }: Model): void {
   if (!isTitled) document.title = `${target} – a model`;
   const output = classes.length > 0 ? `one of ${classes.length} classes` : "a number";
   const what = `This model predicts ${isTitled ? `${target}, ` : ""}${output}${isTitled ? "," : ""} from ${inputs.length} ${inputs.length === 1 ? "input" : "inputs"}.`;
-  get("about").textContent = `${what} ${quality ? `${sentence(quality)} ` : ""}It has ${parameters.toLocaleString("en")} parameters.`;
+  get("about").textContent =
+    `${what} ${quality ? `${sentence(quality)} ` : ""}It has ${parameters.toLocaleString("en")} parameters.`;
 }
 
 /** How good the model is, as a sentence; empty if no metric says it. */
 function sentence({ rows, accuracy, mae, r2 }: Quality): string {
   const on = `On ${rows.toLocaleString("en")} rows that it was not trained on,`;
   if (accuracy !== undefined) return `${on} it is right in ${percent(accuracy)}.`;
-  if (mae !== undefined) return `${on} its error is ${short(mae, 3)} on average${r2 === undefined ? "" : ` (R² ${short(r2, 3)})`}.`;
+  if (mae !== undefined)
+    return `${on} its error is ${short(mae, 3)} on average${r2 === undefined ? "" : ` (R² ${short(r2, 3)})`}.`;
   return "";
 }
 
@@ -53,11 +55,7 @@ async function main(): Promise<void> {
   describe(model);
   let changed = () => {};
   const inputs = form(model.info.inputs, get("inputs"), () => changed());
-  const parts = [
-    soon(() => answer(model, inputs), unanswered),
-    alongOne(model, inputs),
-    overTwo(model, inputs),
-  ];
+  const parts = [soon(() => answer(model, inputs), unanswered), alongOne(model, inputs), overTwo(model, inputs)];
   changed = () => parts.forEach((part) => part());
   get("reset").addEventListener("click", inputs.reset);
   batch(model, failed("batch-error"));

@@ -1,9 +1,10 @@
 // Draws the output over two inputs as a heat map: ⊥ is hatched, and values near a pole are paler.
-import type { Column, Info, Input, Model } from "./engine";
+
 import { make } from "./dom";
+import type { Column, Info, Input, Model } from "./engine";
 import type { Value } from "./form";
 import { extent, short } from "./numbers";
-import { classColour, classKeys, css, key, mixed, ramp, type Colour } from "./palette";
+import { type Colour, classColour, classKeys, css, key, mixed, ramp } from "./palette";
 import { rowsAlong } from "./slice";
 
 /** Pixels per side. */
@@ -23,15 +24,30 @@ export function axes({ inputs }: Info): Axis[] {
 }
 
 /** Draws the map with `side` × `side` cells, and its legend. Returns a description. */
-export async function drawMap(canvas: HTMLCanvasElement, legend: HTMLElement, model: Model, values: Value[], x: Axis, y: Axis, side: number): Promise<string> {
+export async function drawMap(
+  canvas: HTMLCanvasElement,
+  legend: HTMLElement,
+  model: Model,
+  values: Value[],
+  x: Axis,
+  y: Axis,
+  side: number,
+): Promise<string> {
   const along = ({ min, max }: Axis, step: number) => min + ((max - min) * (step + 0.5)) / side;
   const xs = Float64Array.from({ length: side * side }, (_, i) => along(x, i % side));
   const ys = Float64Array.from({ length: side * side }, (_, i) => along(y, side - 1 - Math.floor(i / side)));
-  const rows = rowsAlong(values, new Map([[x.at, xs], [y.at, ys]]));
+  const rows = rowsAlong(
+    values,
+    new Map([
+      [x.at, xs],
+      [y.at, ys],
+    ]),
+  );
   const background = colourOf(canvas, "--card");
-  const { cells, text } = model.info.classes.length > 0
-    ? await classCells(model, rows, background, legend)
-    : await numberCells(model, rows, background, legend);
+  const { cells, text } =
+    model.info.classes.length > 0
+      ? await classCells(model, rows, background, legend)
+      : await numberCells(model, rows, background, legend);
   paint(canvas, cells, side, background, colourOf(canvas, "--soft"));
   cross(canvas, [place(x, values), 1 - place(y, values)], css(colourOf(canvas, "--ink")), css(background));
   return `${model.info.target} over ${x.name} and ${y.name}: ${text}`;
@@ -49,8 +65,16 @@ async function numberCells(model: Model, rows: Column[], background: Colour, leg
   });
   const none = bottom?.reduce((sum, flag) => sum + flag, 0) ?? 0;
   const near = gap?.reduce((sum, flag) => sum + flag, 0) ?? 0;
-  const scale = make("div", { className: "scale" }, make("span", { textContent: short(low, 4) }), make("i", { className: "ramp" }), make("span", { textContent: short(high, 4) }));
-  const keys = [none > 0 && key("hatched", "⊥ no value"), near > 0 && key("pale", "near a pole")].filter((one) => one !== false);
+  const scale = make(
+    "div",
+    { className: "scale" },
+    make("span", { textContent: short(low, 4) }),
+    make("i", { className: "ramp" }),
+    make("span", { textContent: short(high, 4) }),
+  );
+  const keys = [none > 0 && key("hatched", "⊥ no value"), near > 0 && key("pale", "near a pole")].filter(
+    (one) => one !== false,
+  );
   legend.replaceChildren(make("span", { textContent: model.info.target, className: "name" }), scale, ...keys);
   const poles = none > 0 ? `, no value in ${((100 * none) / numbers.length).toFixed(1)} % of the area` : "";
   return { cells, text: `from ${short(low)} to ${short(high)}${poles}` };
@@ -80,7 +104,7 @@ function paint(canvas: HTMLCanvasElement, cells: Cell[], side: number, backgroun
     for (let column = 0; column < SIZE; column++) {
       const at = Math.floor(row / cell) * side + Math.floor(column / cell);
       const hatched = (row + column) % HATCH < 2 ? hatch : plain;
-      pixels[row * SIZE + column] = cells[at]?.isBottom ? hatched : colours[at] ?? plain;
+      pixels[row * SIZE + column] = cells[at]?.isBottom ? hatched : (colours[at] ?? plain);
     }
   }
   canvas.getContext("2d")?.putImageData(image, 0, 0);
@@ -92,7 +116,10 @@ const word = ([r, g, b]: Colour): number => ((255 << 24) | (b << 16) | (g << 8) 
 function cross(canvas: HTMLCanvasElement, [x, y]: [number, number], ink: string, halo: string): void {
   const context = canvas.getContext("2d");
   if (!context || x < 0 || x > 1 || y < 0 || y > 1) return;
-  for (const [colour, width] of [[halo, 7], [ink, 3]] as const) {
+  for (const [colour, width] of [
+    [halo, 7],
+    [ink, 3],
+  ] as const) {
     context.beginPath();
     context.arc(x * canvas.width, y * canvas.height, 11, 0, 2 * Math.PI);
     Object.assign(context, { strokeStyle: colour, lineWidth: width });

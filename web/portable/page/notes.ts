@@ -6,7 +6,10 @@ const UNUSABLE = 2;
 const MESSAGES = ["outside the training range", "not seen in training", undefined, "missing, a usual value filled in"];
 
 /** The column `note` of rows about which something was noticed, or which have no value or one near a pole. */
-export function notesByRow({ noteRows, noteColumns, noteKinds, noteTexts, bottom, gap, fault }: Prediction, { inputs }: Info): Map<number, string> {
+export function notesByRow(
+  { noteRows, noteColumns, noteKinds, noteTexts, bottom, gap, fault }: Prediction,
+  { inputs }: Info,
+): Map<number, string> {
   const notes = new Map<number, string>();
   const add = (row: number, text: string) => {
     const before = notes.get(row);
@@ -27,7 +30,12 @@ export function notesByRow({ noteRows, noteColumns, noteKinds, noteTexts, bottom
   return notes;
 }
 
-const SUMMARIES = ["outside the training range", "with a value that training did not see", "without a prediction", "with a value filled in"];
+const SUMMARIES = [
+  "outside the training range",
+  "with a value that training did not see",
+  "without a prediction",
+  "with a value filled in",
+];
 
 /** One sentence for each kind of note: `12 rows are outside the training range (angle).` */
 export function summaryOf({ noteRows, noteColumns, noteKinds }: Prediction, { inputs }: Info): string[] {

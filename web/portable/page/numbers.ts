@@ -3,7 +3,11 @@
 /** At most `digits` significant digits, with an exponent only for very large or small numbers. */
 export function short(value: number, digits = 5): string {
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e7 || size < 1e-4)) return value.toExponential(digits - 2).replace("-", "−").replace("e-", "e−");
+  if (size !== 0 && (size >= 1e7 || size < 1e-4))
+    return value
+      .toExponential(digits - 2)
+      .replace("-", "−")
+      .replace("e-", "e−");
   return String(Number(value.toPrecision(digits))).replace("-", "−");
 }
 

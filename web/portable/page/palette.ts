@@ -5,15 +5,33 @@ export type Colour = readonly [number, number, number];
 
 /** Nine colours close to viridis (van der Walt and Smith 2015). */
 const RAMP: readonly Colour[] = [
-  [68, 1, 84], [71, 45, 123], [59, 82, 139], [44, 114, 142], [33, 145, 140], [40, 174, 128], [94, 201, 98], [173, 220, 48], [253, 231, 37],
+  [68, 1, 84],
+  [71, 45, 123],
+  [59, 82, 139],
+  [44, 114, 142],
+  [33, 145, 140],
+  [40, 174, 128],
+  [94, 201, 98],
+  [173, 220, 48],
+  [253, 231, 37],
 ];
 
 const CLASSES: readonly Colour[] = [
-  [42, 120, 214], [217, 84, 31], [32, 150, 96], [160, 90, 200], [200, 150, 20], [0, 150, 170], [214, 70, 120], [120, 120, 120],
+  [42, 120, 214],
+  [217, 84, 31],
+  [32, 150, 96],
+  [160, 90, 200],
+  [200, 150, 20],
+  [0, 150, 170],
+  [214, 70, 120],
+  [120, 120, 120],
 ];
 
-export const mixed = (a: Colour, b: Colour, share: number): Colour =>
-  [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share, a[2] + (b[2] - a[2]) * share];
+export const mixed = (a: Colour, b: Colour, share: number): Colour => [
+  a[0] + (b[0] - a[0]) * share,
+  a[1] + (b[1] - a[1]) * share,
+  a[2] + (b[2] - a[2]) * share,
+];
 
 /** The colour at position `share` of the ramp, in [0, 1]. */
 export function ramp(share: number): Colour {

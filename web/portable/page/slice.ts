@@ -38,7 +38,13 @@ export async function at(model: Model, values: Value[], column: number, xs: numb
 }
 
 /** Points from `from` to `to`, denser where the curve becomes ⊥ or jumps, so that a narrow pole is not missed. */
-export async function sampled(model: Model, values: Value[], column: number, from: number, to: number): Promise<Point[]> {
+export async function sampled(
+  model: Model,
+  values: Value[],
+  column: number,
+  from: number,
+  to: number,
+): Promise<Point[]> {
   const xs = Array.from({ length: POINTS }, (_, i) => from + ((to - from) * i) / (POINTS - 1));
   let points = await at(model, values, column, xs);
   if (model.info.classes.length > 0) return points;
@@ -64,7 +70,10 @@ function steep(points: Point[]): number[] {
 
 function span(points: Point[]): number {
   const values = points.filter(({ bottom }) => !bottom).map(({ y }) => y[0] ?? 0);
-  return values.reduce((high, value) => Math.max(high, value), -Infinity) - values.reduce((low, value) => Math.min(low, value), Infinity);
+  return (
+    values.reduce((high, value) => Math.max(high, value), -Infinity) -
+    values.reduce((low, value) => Math.min(low, value), Infinity)
+  );
 }
 
 /** Runs of consecutive points for which `is` is true. */

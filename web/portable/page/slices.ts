@@ -3,7 +3,7 @@ import { drawCurve } from "./curve";
 import { get, make } from "./dom";
 import type { Model } from "./engine";
 import type { Form } from "./form";
-import { axes, drawMap, type Axis } from "./map";
+import { type Axis, axes, drawMap } from "./map";
 import { short } from "./numbers";
 import { failed, soon } from "./soon";
 
@@ -37,7 +37,11 @@ export function alongOne(model: Model, inputs: Form): () => void {
   const svg = document.querySelector<SVGSVGElement>("#curve");
   // The first number or date: a curve along it says more than the points of a category, of which there may be hundreds.
   const first = model.info.inputs.findIndex((input) => !("levels" in input));
-  options(column, model.info.inputs.map(({ name }, at) => ({ name, at })), Math.max(first, 0));
+  options(
+    column,
+    model.info.inputs.map(({ name }, at) => ({ name, at })),
+    Math.max(first, 0),
+  );
   if (!svg) return () => {};
   const { show, fail } = display([svg, get("curve-legend")], (text) => {
     svg.setAttribute("aria-label", text);
@@ -91,7 +95,11 @@ export function overTwo(model: Model, inputs: Form): () => void {
     if (none) return show(none, true);
     if (!across || !up) return;
     show(await drawMap(canvas, get("legend"), model, inputs.values(), across, up, cells));
-    for (const [id, { name, min, max }] of [["axis-x", across], ["axis-y", up]] as const) labelAxis(id, name, min, max);
+    for (const [id, { name, min, max }] of [
+      ["axis-x", across],
+      ["axis-y", up],
+    ] as const)
+      labelAxis(id, name, min, max);
   };
   const draw = paced(drawn(FINE), drawn(ROUGH), fail);
   const apart = (kept: HTMLSelectElement, other: HTMLSelectElement) => () => {

@@ -21,5 +21,7 @@ export function soon(work: () => Promise<void>, failed: (error: unknown) => void
 
 /** Shows an error in the element with this id. */
 export function failed(place: string): (error: unknown) => void {
-  return (error) => { get(place).textContent = error instanceof Error ? error.message : String(error); };
+  return (error) => {
+    get(place).textContent = error instanceof Error ? error.message : String(error);
+  };
 }

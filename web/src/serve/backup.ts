@@ -1,4 +1,5 @@
-// A checkpoint of a run, taken at intervals: in memory in case the device is lost, in storage in case the tab is closed.
+// A checkpoint of a run, taken at intervals: in memory in case the device is lost, in storage in case the tab is
+// closed.
 import type * as wasm from "../../pkg/meromorph.js";
 import { InternalError } from "../errors.js";
 import { erase, lockName, write } from "../keep.js";
@@ -29,7 +30,10 @@ export class Backup {
   #isStored: boolean;
   #dueMs = 0;
 
-  /** Stores the run under `name`, if given. `canBeLost`: the device can be lost, so keep a copy in memory. `isStored`: the data are already in storage. */
+  /**
+   * Stores the run under `name`, if given. `canBeLost`: the device can be lost, so keep a copy in memory. `isStored`:
+   * the data are already in storage.
+   */
   constructor(parcel: Parcel, canBeLost: boolean, name?: LockedName, isStored = false) {
     this.#parcel = canBeLost || name !== undefined ? parcel : undefined;
     this.#name = name;
@@ -79,7 +83,13 @@ export class Backup {
 
   async #write(parcel: Parcel, checkpoint: Uint8Array, epoch: number, epochs: number): Promise<void> {
     if (!this.#name) return;
-    const about = { name: this.#name.name, epoch, epochs, savedAt: new Date(), sizeBytes: checkpoint.length + size(parcel.data) };
+    const about = {
+      name: this.#name.name,
+      epoch,
+      epochs,
+      savedAt: new Date(),
+      sizeBytes: checkpoint.length + size(parcel.data),
+    };
     await write(about, checkpoint, this.#isStored ? undefined : parcel);
     this.#isStored = true;
   }

@@ -31,7 +31,9 @@ export class Device {
   /** Replaces the engine `lost`: opens a device of the same kind, once for all callers. */
   async replace(lost: wasm.Engine): Promise<wasm.Engine> {
     if (this.#engine !== lost) return this.#engine;
-    this.#reopening ??= wasm.open(this.info.device, 1).finally(() => { this.#reopening = undefined; });
+    this.#reopening ??= wasm.open(this.info.device, 1).finally(() => {
+      this.#reopening = undefined;
+    });
     const engine = await this.#reopening;
     if (this.#engine === lost) {
       this.#engine = engine;

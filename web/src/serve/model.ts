@@ -34,7 +34,10 @@ export class ServedModel {
 
   async predict(parcel: Parcel, { masks, ...options }: Predicting): Promise<RemotePrediction> {
     const { data, source, reading } = plain(parcel);
-    return flagged(await this.#used((model) => model.predict(data, source, { ...options, reading }) as Promise<RemotePrediction>), masks);
+    return flagged(
+      await this.#used((model) => model.predict(data, source, { ...options, reading }) as Promise<RemotePrediction>),
+      masks,
+    );
   }
 
   /** The metrics on a table, or on arrays `{ x, y }` with x in the order of the model's columns. */
@@ -87,15 +90,23 @@ export class ServedModel {
 /** A prediction with its flags in the requested format. */
 export function flagged(prediction: RemotePrediction, format: unknown): RemotePrediction {
   const masks = format ?? "bytes";
-  if (masks !== "bytes" && masks !== "words") throw new InputError(`predict: masks is ${shown(masks)}, expected one of "bytes", "words"`, "usage");
+  if (masks !== "bytes" && masks !== "words")
+    throw new InputError(`predict: masks is ${shown(masks)}, expected one of "bytes", "words"`, "usage");
   const { bottom, gap, fault } = prediction;
   if (masks === "bytes" || !bottom || !gap || !fault) return prediction;
-  return { ...prediction, bottom: packedFlags(bottom as Uint8Array), gap: packedFlags(gap as Uint8Array), fault: packedFlags(fault as Uint8Array) };
+  return {
+    ...prediction,
+    bottom: packedFlags(bottom as Uint8Array),
+    gap: packedFlags(gap as Uint8Array),
+    fault: packedFlags(fault as Uint8Array),
+  };
 }
 
 /** Bit i of word w is flag 32·w + i. */
 function packedFlags(flags: Uint8Array): Uint32Array {
   const words = new Uint32Array(Math.ceil(flags.length / 32));
-  flags.forEach((flag, row) => { words[row >>> 5]! |= flag << (row & 31); });
+  flags.forEach((flag, row) => {
+    words[row >>> 5]! |= flag << (row & 31);
+  });
   return words;
 }

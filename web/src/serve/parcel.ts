@@ -21,7 +21,10 @@ export function table(call: string, data: unknown, names: string[]): unknown {
   if (typeof data !== "object" || data === null || !("x" in data && "y" in data)) return data;
   const [x, y] = [data.x, data.y] as ArrayLike<number>[];
   const [rows, width] = [y?.length ?? 0, names.length - 1];
-  if (!rows || x?.length !== rows * width) throw new InputError(`${call}: got ${x?.length} values in x and ${rows} in y, expected rows of ${width} values in x and one in y`);
+  if (!rows || x?.length !== rows * width)
+    throw new InputError(
+      `${call}: got ${x?.length} values in x and ${rows} in y, expected rows of ${width} values in x and one in y`,
+    );
   const values = Float64Array.from({ length: rows * names.length }, (_, at) => {
     const [row, column] = [Math.floor(at / names.length), at % names.length];
     return column < width ? x[row * width + column]! : y![row]!;
@@ -31,10 +34,14 @@ export function table(call: string, data: unknown, names: string[]): unknown {
 
 /** Errors if rows are marked as having no value but the model has no poles: it would leave them out. */
 export function checkPoles({ data }: Parcel, options: unknown): void {
-  const hasMarks = typeof data === "object" && data !== null && "bottom" in data && data.bottom !== undefined && data.bottom !== null;
+  const hasMarks =
+    typeof data === "object" && data !== null && "bottom" in data && data.bottom !== undefined && data.bottom !== null;
   const { head = "linear" } = (options ?? {}) as { head?: unknown };
   if (hasMarks && (head === "linear" || head === null)) {
-    throw new InputError('train: bottom marks rows without a value, which only a head with poles can learn; give head: "rational"', "usage");
+    throw new InputError(
+      'train: bottom marks rows without a value, which only a head with poles can learn; give head: "rational"',
+      "usage",
+    );
   }
 }
 
@@ -46,11 +53,16 @@ function widened(value: unknown): unknown {
 function poles(y: unknown, bottom: unknown): unknown {
   if (!(y instanceof Float32Array || y instanceof Float64Array)) return y;
   const rows = y.length;
-  if (bottom instanceof Uint8Array && bottom.length === rows) return y.map((value, row) => (bottom[row] ? Infinity : value));
+  if (bottom instanceof Uint8Array && bottom.length === rows)
+    return y.map((value, row) => (bottom[row] ? Infinity : value));
   const words = Math.ceil(rows / 32);
   if (!(bottom instanceof Uint32Array) || bottom.length !== words) {
-    const what = ArrayBuffer.isView(bottom) ? `${bottom.constructor.name} of ${(bottom as Uint8Array).length}` : typeof bottom;
-    throw new InputError(`train: bottom is ${what}, expected a Uint8Array of ${rows} or a Uint32Array of ${words} for ${rows} rows`);
+    const what = ArrayBuffer.isView(bottom)
+      ? `${bottom.constructor.name} of ${(bottom as Uint8Array).length}`
+      : typeof bottom;
+    throw new InputError(
+      `train: bottom is ${what}, expected a Uint8Array of ${rows} or a Uint32Array of ${words} for ${rows} rows`,
+    );
   }
-  return y.map((value, row) => (bottom[row >>> 5]! >>> (row & 31) & 1 ? Infinity : value));
+  return y.map((value, row) => ((bottom[row >>> 5]! >>> (row & 31)) & 1 ? Infinity : value));
 }

@@ -1,10 +1,11 @@
-// A training run on a device: computes one epoch per requested event, answers other calls between epochs, and recovers if the device is lost.
+// A training run on a device: computes one epoch per requested event, answers other calls between epochs, and recovers
+// if the device is lost.
 import type * as wasm from "../../pkg/meromorph.js";
 import { InputError } from "../errors.js";
 import type { EndEvent, EpochEvent, ModelInfo, StartEvent } from "../types.js";
 import type { Parcel, Predicting, RemotePrediction, State } from "../wire.js";
-import { type Device, isDeviceLoss } from "./device.js";
 import type { Backup } from "./backup.js";
+import { type Device, isDeviceLoss } from "./device.js";
 import { described, flagged, type ServedModel } from "./model.js";
 import { plain } from "./parcel.js";
 import { memory, Share } from "./share.js";
@@ -53,14 +54,19 @@ export class ServedRun {
 
   /** The next event; undefined after the end event. */
   next(): Promise<ServedEvent | undefined> {
-    return this.#queued(this.#nexts, () => this.#event().catch((error: unknown) => {
-      // This run has failed, but its stored checkpoint can be resumed.
-      this.#setup.backup.release();
-      throw error;
-    }));
+    return this.#queued(this.#nexts, () =>
+      this.#event().catch((error: unknown) => {
+        // This run has failed, but its stored checkpoint can be resumed.
+        this.#setup.backup.release();
+        throw error;
+      }),
+    );
   }
 
-  /** Makes this run the leader of `workers` runs that compute each step together. Undefined if its steps cannot be shared. */
+  /**
+   * Makes this run the leader of `workers` runs that compute each step together. Undefined if its steps cannot be
+   * shared.
+   */
   share(workers: number): SharedArrayBuffer | undefined {
     const words = this.#training.piece_words();
     if (words === 0) return undefined;
@@ -72,11 +78,15 @@ export class ServedRun {
   /** Follows the leader as worker `index` until the leader ends or leaves. Returns at once; errors are not reported. */
   follow(shared: SharedArrayBuffer, index: number): void {
     this.#join(shared, index);
-    const follow = async () => { while (await this.next()); };
-    void follow().catch(() => {}).finally(() => {
-      this.#finish();
-      this.#last?.dispose();
-    });
+    const follow = async () => {
+      while (await this.next());
+    };
+    void follow()
+      .catch(() => {})
+      .finally(() => {
+        this.#finish();
+        this.#last?.dispose();
+      });
   }
 
   /** Data and checkpoint, from which a follower starts. */
@@ -124,14 +134,19 @@ export class ServedRun {
 
   /** The description of the model. */
   about(): Promise<ModelInfo> {
-    return this.#queued(this.#queries, async () => this.#last?.info ?? this.#withRecovery(async (training) => {
-      const model = await training.model();
-      try {
-        return described(model, this.#labels);
-      } finally {
-        model.free();
-      }
-    }));
+    return this.#queued(
+      this.#queries,
+      async () =>
+        this.#last?.info ??
+        this.#withRecovery(async (training) => {
+          const model = await training.model();
+          try {
+            return described(model, this.#labels);
+          } finally {
+            model.free();
+          }
+        }),
+    );
   }
 
   checkpoint(): Promise<Uint8Array> {
@@ -185,7 +200,7 @@ export class ServedRun {
     }
     await this.#share?.startEpoch();
     const event = await this.#withRecovery(async (training) => {
-      const event = await training.next() as EngineEvent;
+      const event = (await training.next()) as EngineEvent;
       if (this.#isDisposed) return undefined;
       if (event.event === "epoch") await this.#setup.backup.epoch(training, event, this.#start);
       if (event.event !== "end") return event;
@@ -230,7 +245,7 @@ export class ServedRun {
     const given = plain(backup.parcel);
     const training = last ? this.#engine.resume(given.data, given.source, last) : begin(this.#engine, given);
     let { epochsDone } = training.start_event() as StartEvent;
-    while (epochsDone < this.#epochs) epochsDone = (await training.next() as EpochEvent).epoch + 1;
+    while (epochsDone < this.#epochs) epochsDone = ((await training.next()) as EpochEvent).epoch + 1;
     this.#training.free();
     this.#training = training;
     if (this.#isStopped) training.stop();

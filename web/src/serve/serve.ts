@@ -1,16 +1,20 @@
-// The engine's end of a port: receives calls on numbered objects and sends their answers. Runs in the thread that starts it.
+// The engine's end of a port: receives calls on numbered objects and sends their answers. Runs in the thread that
+// starts it.
 import * as wasm from "../../pkg/meromorph.js";
-import { InputError, serializeError, type SerializedError } from "../errors.js";
+import { InputError, type SerializedError, serializeError } from "../errors.js";
 import { read } from "../keep.js";
 import type { Description, StepProfile } from "../types.js";
 import { type Answer, type Call, ENGINE, type Parcel, type Port, type RemoteModel } from "../wire.js";
-import { Backup, locked, type LockedName } from "./backup.js";
+import { Backup, type LockedName, locked } from "./backup.js";
 import { Device } from "./device.js";
 import { ServedModel } from "./model.js";
 import { checkPoles, plain } from "./parcel.js";
 import { type RunSetup, ServedRun } from "./run.js";
 
-/** Called if the engine panics, because its promises then stay pending. One WebAssembly instance serves all ports of a thread. */
+/**
+ * Called if the engine panics, because its promises then stay pending. One WebAssembly instance serves all ports of a
+ * thread.
+ */
 const crashListeners = new Set<(crash: SerializedError) => void>();
 let crash: SerializedError | undefined;
 
@@ -41,7 +45,8 @@ export function serve(port: Port, module: WebAssembly.Module): void {
 
 /** The buffers in an answer. They are new, so they can be transferred. */
 function buffers(value: unknown): ArrayBuffer[] {
-  const parts = typeof value === "object" && value !== null && !ArrayBuffer.isView(value) ? Object.values(value) : [value];
+  const parts =
+    typeof value === "object" && value !== null && !ArrayBuffer.isView(value) ? Object.values(value) : [value];
   return parts.filter((part) => ArrayBuffer.isView(part)).map(({ buffer }) => buffer as ArrayBuffer);
 }
 
@@ -84,11 +89,16 @@ class Served {
   train(parcel: Parcel, options: unknown, keep: unknown): Promise<number> {
     checkPoles(parcel, options);
     return this.#started(keep, (name) =>
-      this.#run(parcel, new Backup(parcel, this.device.canBeLost, name), (engine, { data, source, reading }) => engine.train(data, source, options, reading)));
+      this.#run(parcel, new Backup(parcel, this.device.canBeLost, name), (engine, { data, source, reading }) =>
+        engine.train(data, source, options, reading),
+      ),
+    );
   }
 
   continue(parcel: Parcel, checkpoint: unknown, keep: unknown): Promise<number> {
-    return this.#started(keep, (name) => this.#continued(parcel, checkpoint, new Backup(parcel, this.device.canBeLost, name)));
+    return this.#started(keep, (name) =>
+      this.#continued(parcel, checkpoint, new Backup(parcel, this.device.canBeLost, name)),
+    );
   }
 
   continueKept(keep: unknown): Promise<number> {
@@ -104,7 +114,10 @@ class Served {
     const { data, source, reading } = plain(parcel);
     const goesOn = () => this.#objects.has(ENGINE) && !this.#stopped.has(id);
     try {
-      const [report, trace] = await this.device.engine.profile(data, source, options, reading, sizes, goesOn) as [string, string];
+      const [report, trace] = (await this.device.engine.profile(data, source, options, reading, sizes, goesOn)) as [
+        string,
+        string,
+      ];
       return { ...JSON.parse(report), trace };
     } finally {
       this.#stopped.delete(id);
@@ -144,7 +157,9 @@ class Served {
 
   #run(parcel: Parcel, backup: Backup, begin: RunSetup["begin"]): number {
     const { device } = this;
-    return this.#number(new ServedRun({ device, backup, begin, serve: (model) => new ServedModel(device, model, parcel.labels) }, parcel));
+    return this.#number(
+      new ServedRun({ device, backup, begin, serve: (model) => new ServedModel(device, model, parcel.labels) }, parcel),
+    );
   }
 
   #number(object: object): number {

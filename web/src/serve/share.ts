@@ -1,6 +1,7 @@
-// Shared memory of several workers that run the same training in lockstep. They compute each list of chunks, such as the parts of a gradient,
-// together: the worker that claims a chunk first computes it, and the others copy it from the shared memory. A chunk is identical whichever
-// worker computes it, so the leader does not wait for a late worker: it recomputes the chunk, and the late worker copies the result.
+// Shared memory of several workers that run the same training in lockstep. They compute each list of chunks, such as
+// the parts of a gradient, together: the worker that claims a chunk first computes it, and the others copy it from the
+// shared memory. A chunk is identical whichever worker computes it, so the leader does not wait for a late worker: it
+// recomputes the chunk, and the late worker copies the result.
 
 /** The maximum number of chunks of a list, and of workers. */
 const [MAX_CHUNKS, MAX_WORKERS] = [32, 16];
@@ -14,9 +15,10 @@ const TIMEOUT_MS = 2000;
 const [POLL_MS, SLEEP_MS] = [0.2, 100];
 
 /**
- * The layout of the memory, in words. Header: number of workers, number of slots, words per region, epochs that the leader has started.
- * Per worker: its progress, and whether it left. Per chunk of each slot: who claimed it, and who wrote it. Then the regions: each slot has
- * one region per worker, and only that worker writes to it, so a dropped worker cannot corrupt the data of the others.
+ * The layout of the memory, in words. Header: number of workers, number of slots, words per region, epochs that the
+ * leader has started. Per worker: its progress, and whether it left. Per chunk of each slot: who claimed it, and who
+ * wrote it. Then the regions: each slot has one region per worker, and only that worker writes to it, so a dropped
+ * worker cannot corrupt the data of the others.
  */
 const [EPOCHS, HEADER, FIELDS] = [3, 4, 2];
 const [PROGRESS, LEFT] = [0, 1];
@@ -33,7 +35,10 @@ export function memory(workers: number, words: number): SharedArrayBuffer {
   return memory;
 }
 
-/** One worker's view of the memory. For each list the engine calls `begin`, then `claim` and `give` until all chunks are claimed, then `take`. */
+/**
+ * One worker's view of the memory. For each list the engine calls `begin`, then `claim` and `give` until all chunks are
+ * claimed, then `take`.
+ */
 export class Share {
   #index: number;
   #onDropped: () => void;
@@ -66,8 +71,9 @@ export class Share {
   async startEpoch(): Promise<void> {
     const epoch = ++this.#epochs;
     if (this.#index === LEADER) this.#store(EPOCHS, epoch);
-    for (let started; (started = this.#load(EPOCHS)) < epoch && !this.#isDropped();) {
-      await (Atomics.waitAsync?.(this.#state, EPOCHS, started, SLEEP_MS).value ?? new Promise((resolve) => setTimeout(resolve)));
+    for (let started; (started = this.#load(EPOCHS)) < epoch && !this.#isDropped(); ) {
+      await (Atomics.waitAsync?.(this.#state, EPOCHS, started, SLEEP_MS).value ??
+        new Promise((resolve) => setTimeout(resolve)));
     }
   }
 
@@ -82,7 +88,7 @@ export class Share {
     const start = performance.now();
     for (let worker = 0; worker < this.#workers; worker++) {
       // The slot may still hold chunks that the worker has not copied.
-      for (let progress; ((this.#list - (progress = this.#load(this.#field(PROGRESS, worker)))) | 0) >= this.#slots;) {
+      for (let progress; ((this.#list - (progress = this.#load(this.#field(PROGRESS, worker)))) | 0) >= this.#slots; ) {
         if (worker === this.#index || this.#load(this.#field(LEFT, worker)) || this.#isDropped()) break;
         if (performance.now() - start > TIMEOUT_MS && this.#index === LEADER) this.#store(this.#field(LEFT, worker), 1);
         Atomics.wait(this.#state, this.#field(PROGRESS, worker), progress, SLEEP_MS);
@@ -97,11 +103,15 @@ export class Share {
   /** The next chunk to compute, or the number of chunks if all are claimed. */
   claim(): number {
     this.#start = performance.now();
-    const first = Math.floor(this.#index * this.#chunks / this.#workers);
+    const first = Math.floor((this.#index * this.#chunks) / this.#workers);
     for (let step = 0; step < this.#chunks; step++) {
       const chunk = (first + step) % this.#chunks;
       const claimed = this.#load(this.#claimed(chunk));
-      if (claimed !== this.#list && Atomics.compareExchange(this.#state, this.#claimed(chunk), claimed, this.#list) === claimed) return chunk;
+      if (
+        claimed !== this.#list &&
+        Atomics.compareExchange(this.#state, this.#claimed(chunk), claimed, this.#list) === claimed
+      )
+        return chunk;
     }
     return this.#chunks;
   }
@@ -118,11 +128,16 @@ export class Share {
   take(chunk: number, values: Float32Array): boolean {
     const start = performance.now();
     let writer;
-    for (let written; (writer = ((written = this.#load(this.#written(chunk))) - this.#list * MAX_WORKERS) | 0) < 0 || writer >= MAX_WORKERS;) {
+    for (
+      let written;
+      (writer = ((written = this.#load(this.#written(chunk))) - this.#list * MAX_WORKERS) | 0) < 0 ||
+      writer >= MAX_WORKERS;
+    ) {
       if (this.#isDropped()) return false;
       const waitedMs = performance.now() - start;
       if (this.#index === LEADER && waitedMs > this.#patienceMs) return false;
-      if (this.#index !== LEADER && waitedMs > POLL_MS) Atomics.wait(this.#state, this.#written(chunk), written, SLEEP_MS);
+      if (this.#index !== LEADER && waitedMs > POLL_MS)
+        Atomics.wait(this.#state, this.#written(chunk), written, SLEEP_MS);
     }
     const offset = this.#offset(writer, chunk);
     values.set(this.#values.subarray(offset, offset + values.length));

@@ -1,6 +1,6 @@
 // The answers of the two models for targets: an elbow angle, or a refusal with its reason.
 import type { Prediction } from "../engine.js";
-import { type Links, place, type Point, shoulder } from "./geometry.js";
+import { type Links, type Point, place, shoulder } from "./geometry.js";
 
 export type Answer =
   | { kind: "pole" | "imaginary"; predicted: number | null }
@@ -9,7 +9,15 @@ export type Answer =
 function pose(links: Links, target: Point, elbow: number, predicted: number): Answer {
   const angle = shoulder(links, target, elbow);
   const { elbow: joint, hand } = place(links, angle, elbow);
-  return { kind: "pose", elbow, shoulder: angle, hand, joint, miss: Math.hypot(hand[0] - target[0], hand[1] - target[1]), predicted };
+  return {
+    kind: "pose",
+    elbow,
+    shoulder: angle,
+    hand,
+    joint,
+    miss: Math.hypot(hand[0] - target[0], hand[1] - target[1]),
+    predicted,
+  };
 }
 
 /** The answers of the model that predicts tan²(elbow / 2). ⊥ means a pole; a negative square has no real root. */

@@ -1,6 +1,8 @@
-// The floor around the arm, divided into squares: each model's answer for every square, their errors, and a picture of them.
-import { ink } from "../page.js";
+// The floor around the arm, divided into squares: each model's answer for every square, their errors, and a picture of
+// them.
+
 import { quantile } from "../numbers.js";
+import { ink } from "../page.js";
 import type { Answer } from "./answers.js";
 import { type Links, type Point, reach } from "./geometry.js";
 
@@ -11,7 +13,7 @@ export const SQUARES = 101;
 /** The centres of the squares, row by row from the upper left. */
 export const CENTRES: Point[] = Array.from({ length: SQUARES * SQUARES }, (_, at) => {
   const step = (2 * HALF) / SQUARES;
-  return [(at % SQUARES + 0.5) * step - HALF, HALF - (Math.floor(at / SQUARES) + 0.5) * step];
+  return [((at % SQUARES) + 0.5) * step - HALF, HALF - (Math.floor(at / SQUARES) + 0.5) * step];
 });
 
 export const isInside = (links: Links, [x, y]: Point): boolean => {
@@ -33,9 +35,18 @@ export interface Score {
 export function score(links: Links, answers: Answer[]): Score {
   const sides = [true, false].map((inside) => answers.filter((_, at) => isInside(links, CENTRES[at]!) === inside));
   const refused = (list: Answer[]) => list.filter(({ kind }) => kind !== "pose").length / list.length;
-  const miss = (list: Answer[]) => quantile(list.flatMap((answer) => (answer.kind === "pose" ? [answer.miss] : [])), 0.5);
+  const miss = (list: Answer[]) =>
+    quantile(
+      list.flatMap((answer) => (answer.kind === "pose" ? [answer.miss] : [])),
+      0.5,
+    );
   const [inside, outside] = sides as [Answer[], Answer[]];
-  return { refusedOutside: refused(outside), refusedInside: refused(inside), missInside: miss(inside), missOutside: miss(outside) };
+  return {
+    refusedOutside: refused(outside),
+    refusedInside: refused(inside),
+    missInside: miss(inside),
+    missOutside: miss(outside),
+  };
 }
 
 /** The miss in metres that is drawn in the full colour. */

@@ -22,7 +22,10 @@ export function shoulder({ upper, fore }: Links, [x, y]: Point, elbow: number): 
   return Math.atan2(y, x) - Math.atan2(fore * Math.sin(elbow), upper + fore * Math.cos(elbow));
 }
 
-/** tan²(elbow / 2) = (R² - r²) / (r² - ρ²) for the maximum reach R and the minimum reach ρ: negative if no real elbow angle exists. */
+/**
+ * tan²(elbow / 2) = (R² - r²) / (r² - ρ²) for the maximum reach R and the minimum reach ρ: negative if no real elbow
+ * angle exists.
+ */
 export function squaredTangent(links: Links, [x, y]: Point): number {
   const [near, far] = reach(links);
   const square = x * x + y * y;
@@ -32,9 +35,12 @@ export function squaredTangent(links: Links, [x, y]: Point): number {
 /** A larger tan² is written as infinite: the elbow is then within 11.5 degrees of fully folded. */
 const FOLDED = 100;
 
-/** Random poses as two CSV tables, with the columns x, y, tan²(elbow / 2) and x, y, elbow angle. All are within reach. */
+/**
+ * Random poses as two CSV tables, with the columns x, y, tan²(elbow / 2) and x, y, elbow angle. All are within reach.
+ */
 export function poses(links: Links, rows: number, random: Random): { tangents: string; angles: string } {
-  const tangents = ["x,y,t"], angles = ["x,y,elbow"];
+  const tangents = ["x,y,t"],
+    angles = ["x,y,elbow"];
   for (let row = 0; row < rows; row++) {
     const elbow = random.between(0, Math.PI);
     const { hand } = place(links, random.between(-Math.PI, Math.PI), elbow);

@@ -1,4 +1,5 @@
-// Robot arm: inverse kinematics of a target that is dragged, by a model that may divide by zero and by one that may not.
+// Robot arm: inverse kinematics of a target that is dragged, by a model that may divide by zero and by one that may
+// not.
 import type { End, Engine, Model, TrainOptions } from "../engine.js";
 import { follow } from "../follow.js";
 import { percent, places, short } from "../numbers.js";
@@ -28,7 +29,7 @@ const stage = new Stage(get<HTMLCanvasElement>("floor"), (target) => aim(target)
 
 async function train(): Promise<void> {
   state.abort.abort();
-  const { signal } = state.abort = new AbortController();
+  const { signal } = (state.abort = new AbortController());
   const links = { upper: UPPER, fore: number("fore") };
   Object.assign(state, { links, models: undefined, answers: undefined, floors: undefined });
   delete document.documentElement.dataset.trained;
@@ -37,7 +38,15 @@ async function train(): Promise<void> {
   const data = poses(links, number("rows"), random(number("seed")));
   const epochs = number("epochs");
   const options: TrainOptions = {
-    hidden: [32, 32], activation: "tanh", lr: 5e-3, weightDecay: 0, batch: 128, patience: 0, test: 0, epochs, seed: number("seed"),
+    hidden: [32, 32],
+    activation: "tanh",
+    lr: 5e-3,
+    weightDecay: 0,
+    batch: 128,
+    patience: 0,
+    test: 0,
+    epochs,
+    seed: number("seed"),
   };
   const began = performance.now();
   const done = [0, 0];
@@ -45,7 +54,12 @@ async function train(): Promise<void> {
     get<HTMLProgressElement>("progress").value = (done[0]! + done[1]!) / (2 * epochs);
   };
   const side = async (at: number, opened: Engine, table: string, more: TrainOptions): Promise<End> =>
-    follow(opened.train(table, { ...options, ...more }), signal, { epoch: ({ epoch }) => { done[at] = epoch + 1; }, draw: showProgress });
+    follow(opened.train(table, { ...options, ...more }), signal, {
+      epoch: ({ epoch }) => {
+        done[at] = epoch + 1;
+      },
+      draw: showProgress,
+    });
   try {
     const [first, second] = await Promise.all([engine("strict"), engine("plain")]);
     const [one, other] = await Promise.all([
@@ -89,7 +103,10 @@ async function aim(target: Point): Promise<void> {
     let predicted: Point | undefined;
     while (predicted !== state.target) {
       predicted = state.target;
-      const { strict: [one], plain: [other] } = await predict([predicted]);
+      const {
+        strict: [one],
+        plain: [other],
+      } = await predict([predicted]);
       state.answers = { strict: one!, plain: other! };
       show();
     }
@@ -111,7 +128,8 @@ function show(): void {
   const distance = Math.hypot(...target);
   const where = isInside(links, target) ? "within reach" : distance > far ? "too far to reach" : "too near to reach";
   const truth = squaredTangent(links, target);
-  get("truth").textContent = `The target is ${places(distance, 3)} m from the shoulder, ${where}. True tan²(θ₂/2) = ${short(truth)}.`;
+  get("truth").textContent =
+    `The target is ${places(distance, 3)} m from the shoulder, ${where}. True tan²(θ₂/2) = ${short(truth)}.`;
   get("reach").textContent = `${places(near, 2)} m to ${places(far, 2)} m`;
   if (!answers) return;
   say("strict", answers.strict);
@@ -134,7 +152,10 @@ function say(which: keyof Pair<unknown>, answer: Answer): void {
   const miss = `${places(1000 * answer.miss, answer.miss < 0.1 ? 1 : 0)} mm`;
   box.replaceChildren(
     element("strong", isWrong ? `Misses by ${miss}` : `Reaches it (${miss} off)`, isWrong ? "is-wrong" : "is-right"),
-    element("span", `Elbow ${degrees(answer.elbow)}, shoulder ${degrees(answer.shoulder)}; hand at ${point(answer.hand)}`),
+    element(
+      "span",
+      `Elbow ${degrees(answer.elbow)}, shoulder ${degrees(answer.shoulder)}; hand at ${point(answer.hand)}`,
+    ),
   );
 }
 
@@ -149,11 +170,13 @@ function tabulate(): void {
     ["Target within reach: median miss", millimetres(one.missInside), millimetres(other.missInside)],
     ["Target out of reach but answered: median miss", millimetres(one.missOutside), millimetres(other.missOutside)],
   ];
-  get("scores").replaceChildren(...rows.map((cells) => {
-    const row = element("tr");
-    row.append(...cells.map((cell) => element("td", cell)));
-    return row;
-  }));
+  get("scores").replaceChildren(
+    ...rows.map((cells) => {
+      const row = element("tr");
+      row.append(...cells.map((cell) => element("td", cell)));
+      return row;
+    }),
+  );
 }
 
 let soon = 0;
@@ -173,7 +196,10 @@ get("shade").addEventListener("change", show);
 onTheme(show);
 get("fore").addEventListener("input", later);
 get("device").addEventListener("change", () => shown(train));
-get("form").addEventListener("submit", (event) => { event.preventDefault(); shown(train); });
+get("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  shown(train);
+});
 show();
 ready();
 shown(train);

@@ -22,13 +22,18 @@ export class Stage {
     this.#canvas = canvas;
     const here = (event: PointerEvent): Point => {
       const { left, top, width } = canvas.getBoundingClientRect();
-      return bounded([((event.clientX - left) / width - 0.5) * 2 * HALF, (0.5 - (event.clientY - top) / width) * 2 * HALF]);
+      return bounded([
+        ((event.clientX - left) / width - 0.5) * 2 * HALF,
+        (0.5 - (event.clientY - top) / width) * 2 * HALF,
+      ]);
     };
     canvas.addEventListener("pointerdown", (event) => {
       canvas.setPointerCapture(event.pointerId);
       move(here(event));
     });
-    canvas.addEventListener("pointermove", (event) => { if (canvas.hasPointerCapture(event.pointerId)) move(here(event)); });
+    canvas.addEventListener("pointermove", (event) => {
+      if (canvas.hasPointerCapture(event.pointerId)) move(here(event));
+    });
     canvas.addEventListener("keydown", (event) => {
       const towards = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
       if (!towards || !this.#scene) return;
@@ -99,7 +104,10 @@ function cross(context: CanvasRenderingContext2D, { target: [x, y] }: Scene, pix
   context.lineWidth = 2 * pixel;
   context.beginPath();
   context.arc(x, y, 11 * pixel, 0, 2 * Math.PI);
-  for (const [dx, dy] of [[1, 0], [0, 1]] as const) {
+  for (const [dx, dy] of [
+    [1, 0],
+    [0, 1],
+  ] as const) {
     context.moveTo(x - 16 * pixel * dx, y - 16 * pixel * dy);
     context.lineTo(x + 16 * pixel * dx, y + 16 * pixel * dy);
   }

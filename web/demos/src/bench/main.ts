@@ -1,8 +1,8 @@
 // Bench: runs the same measurements on every device of the browser, one after the other, and shows a table to copy.
 import type { DeviceName } from "../engine.js";
 import { element, get, ready, shown } from "../page.js";
-import { measure, MEASUREMENTS } from "./measure.js";
-import { cell, type Column, facts, markdown, speed, tabbed } from "./report.js";
+import { MEASUREMENTS, measure } from "./measure.js";
+import { type Column, cell, facts, markdown, speed, tabbed } from "./report.js";
 
 const DEVICES: DeviceName[] = ["cpu", "webgpu"];
 
@@ -15,7 +15,7 @@ function empty(device: DeviceName): Column {
 
 async function run(): Promise<void> {
   if (abort) return abort.abort();
-  const { signal } = abort = new AbortController();
+  const { signal } = (abort = new AbortController());
   delete document.documentElement.dataset.trained;
   columns = DEVICES.map(empty);
   get("run").textContent = "Stop";
@@ -47,7 +47,10 @@ async function fill(column: Column, signal: AbortSignal): Promise<void> {
   };
   showStatus();
   try {
-    column.info = await measure(device as DeviceName, seconds, signal, (figure) => { column.figures.set(figure.name, figure); showStatus(); });
+    column.info = await measure(device as DeviceName, seconds, signal, (figure) => {
+      column.figures.set(figure.name, figure);
+      showStatus();
+    });
   } catch (error) {
     if (signal.aborted || column.figures.size > 0) throw error;
     column.absent = error instanceof Error ? error.message : String(error);
@@ -58,7 +61,11 @@ async function fill(column: Column, signal: AbortSignal): Promise<void> {
 function show(): void {
   for (const [at, column] of columns.entries()) {
     const { device, info, absent } = column;
-    const name = info ? `${info.name}${info.isSoftware ? " (software)" : ""}` : absent ? "not available in this browser" : "";
+    const name = info
+      ? `${info.name}${info.isSoftware ? " (software)" : ""}`
+      : absent
+        ? "not available in this browser"
+        : "";
     get(`device-${at}`).replaceChildren(device, element("small", name));
     get(`device-${at}`).title = absent ?? "";
     for (const [row, name] of MEASUREMENTS.entries()) {
@@ -92,11 +99,13 @@ function table(): void {
     line.append(Object.assign(element("th", name), { scope: "row" }), ...cells);
     get("figures").append(line);
   }
-  get("facts").append(...facts().map(([name, value]) => {
-    const entry = element("div");
-    entry.append(element("dt", name), element("dd", value));
-    return entry;
-  }));
+  get("facts").append(
+    ...facts().map(([name, value]) => {
+      const entry = element("div");
+      entry.append(element("dt", name), element("dd", value));
+      return entry;
+    }),
+  );
 }
 
 get("run").addEventListener("click", () => shown(run));

@@ -23,7 +23,12 @@ export interface Figure {
   gigaflops?: number;
 }
 
-export const MEASUREMENTS = ["Open", "Train, batch 256", "Train, batch 2,048", `Predict ${PREDICTED_ROWS.toLocaleString("en")} rows`];
+export const MEASUREMENTS = [
+  "Open",
+  "Train, batch 256",
+  "Train, batch 2,048",
+  `Predict ${PREDICTED_ROWS.toLocaleString("en")} rows`,
+];
 
 interface Rows {
   x: Float32Array;
@@ -35,9 +40,15 @@ interface Trained {
   model: Model;
 }
 
-/** Measures all figures of a device and passes each to `report`. Rejects with the error of `open` if the device is absent. */
+/**
+ * Measures all figures of a device and passes each to `report`. Rejects with the error of `open` if the device is
+ * absent.
+ */
 export async function measure(
-  device: DeviceName, seconds: number, signal: AbortSignal, report: (figure: Figure) => void,
+  device: DeviceName,
+  seconds: number,
+  signal: AbortSignal,
+  report: (figure: Figure) => void,
 ): Promise<Engine["info"]> {
   const began = performance.now();
   const engine = await open({ device, threads: THREADS });
@@ -47,10 +58,20 @@ export async function measure(
   for (const [at, batch] of [256, 2048].entries()) {
     const trained = await train(engine, data, batch, seconds, signal);
     model = trained.model;
-    report({ name: MEASUREMENTS[at + 1]!, value: trained.rate, unit: "steps/s", gigaflops: (6 * WEIGHTS * batch * trained.rate) / 1e9 });
+    report({
+      name: MEASUREMENTS[at + 1]!,
+      value: trained.rate,
+      unit: "steps/s",
+      gigaflops: (6 * WEIGHTS * batch * trained.rate) / 1e9,
+    });
   }
   const milliseconds = await timePredictions(model!, signal);
-  report({ name: MEASUREMENTS[3]!, value: milliseconds, unit: "ms", gigaflops: (2 * WEIGHTS * PREDICTED_ROWS) / milliseconds / 1e6 });
+  report({
+    name: MEASUREMENTS[3]!,
+    value: milliseconds,
+    unit: "ms",
+    gigaflops: (2 * WEIGHTS * PREDICTED_ROWS) / milliseconds / 1e6,
+  });
   return engine.info;
 }
 
@@ -59,20 +80,43 @@ function rows(count: number): Rows {
   const next = random(1);
   const x = Float32Array.from({ length: count * INPUTS }, () => next.between(-1, 1));
   const y = Float32Array.from({ length: count }, (_, row) => {
-    const [a, b, c, d, e] = x.subarray(row * INPUTS, (row + 1) * INPUTS) as unknown as [number, number, number, number, number];
+    const [a, b, c, d, e] = x.subarray(row * INPUTS, (row + 1) * INPUTS) as unknown as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
     return Math.sin(a) + 0.5 * Math.cos(b) + c * d + 0.3 * e;
   });
   return { x, y };
 }
 
 /** Steps per second, from the end of the first epoch after the warm-up until the time is up. */
-async function train(engine: Engine, data: Rows, batch: number, seconds: number, signal: AbortSignal): Promise<Trained> {
+async function train(
+  engine: Engine,
+  data: Rows,
+  batch: number,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Trained> {
   signal.throwIfAborted();
   const run = engine.train(data, {
-    hidden: HIDDEN, batch, epochs: 1_000_000, patience: 0, validation: 0, test: 0, schedule: "constant", lr: 1e-3,
+    hidden: HIDDEN,
+    batch,
+    epochs: 1_000_000,
+    patience: 0,
+    validation: 0,
+    test: 0,
+    schedule: "constant",
+    lr: 1e-3,
   });
   const requested = performance.now();
-  let stepsPerEpoch = 0, epochs = -1, began = 0, took = 0, isEnding = false;
+  let stepsPerEpoch = 0,
+    epochs = -1,
+    began = 0,
+    took = 0,
+    isEnding = false;
   for await (const event of run) {
     if (event.event === "start") ({ stepsPerEpoch } = event);
     if (event.event === "end") {

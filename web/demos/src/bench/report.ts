@@ -45,19 +45,29 @@ export const speed = ({ figures }: Column, name: string): string => {
   return flops === undefined ? "" : `${short(flops, 2)} GFLOP/s`;
 };
 
-const title = ({ device, info }: Column) => (info ? `${info.device}: ${info.name}${info.isSoftware ? " (software)" : ""}` : device);
+const title = ({ device, info }: Column) =>
+  info ? `${info.device}: ${info.name}${info.isSoftware ? " (software)" : ""}` : device;
 
 /** Rows of cells: a head, then a row per measurement. */
 function grid(columns: Column[]): string[][] {
-  const row = (name: string) => [name, ...columns.map((column) => [cell(column, name), speed(column, name)].filter(Boolean).join(", "))];
+  const row = (name: string) => [
+    name,
+    ...columns.map((column) => [cell(column, name), speed(column, name)].filter(Boolean).join(", ")),
+  ];
   return [["5-64-64-64-1", ...columns.map(title)], ...MEASUREMENTS.map(row)];
 }
 
-const about = () => facts().map(([name, value]) => `${name}: ${value}`).join("; ");
+const about = () =>
+  facts()
+    .map(([name, value]) => `${name}: ${value}`)
+    .join("; ");
 
 export function markdown(columns: Column[]): string {
-  const [head, ...rows] = grid(columns).map((cells) => `| ${cells.map((text) => text.replaceAll("|", "\\|")).join(" | ")} |`);
+  const [head, ...rows] = grid(columns).map(
+    (cells) => `| ${cells.map((text) => text.replaceAll("|", "\\|")).join(" | ")} |`,
+  );
   return [head, `|${" --- |".repeat(columns.length + 1)}`, ...rows, "", about(), ""].join("\n");
 }
 
-export const tabbed = (columns: Column[]): string => [...grid(columns).map((cells) => cells.join("\t")), about(), ""].join("\n");
+export const tabbed = (columns: Column[]): string =>
+  [...grid(columns).map((cells) => cells.join("\t")), about(), ""].join("\n");

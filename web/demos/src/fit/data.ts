@@ -11,7 +11,10 @@ export interface Data {
 const MISSING = /^(na|n\/a|nan|null|\?|)$/i;
 
 export function parse(text: string): Data {
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() && !line.trimStart().startsWith("#")).join("\n");
+  const lines = text
+    .split(/\r?\n/)
+    .filter((line) => line.trim() && !line.trimStart().startsWith("#"))
+    .join("\n");
   const isSpaced = !/[,;\t]/.test(lines);
   const by = isSpaced ? "," : separator(lines);
   const cells = split(isSpaced ? lines.replaceAll(/^ +| +$/gm, "").replaceAll(/ +/g, ",") : lines, by);
@@ -22,10 +25,17 @@ export function parse(text: string): Data {
   const body = cells.slice(hasHead ? 1 : 0);
   const width = cells[0]!.length;
   const wrong = body.findIndex((row) => row.length !== width);
-  if (wrong >= 0) throw new Error(`data, row ${wrong + 1}: got ${body[wrong]!.length} ${body[wrong]!.length === 1 ? "cell" : "cells"}, expected ${width}`);
+  if (wrong >= 0)
+    throw new Error(
+      `data, row ${wrong + 1}: got ${body[wrong]!.length} ${body[wrong]!.length === 1 ? "cell" : "cells"}, expected ${width}`,
+    );
   if (width < 2) throw new Error("data: got one column, expected at least two");
   if (body.length === 0) throw new Error("data: got no rows, expected columns of numbers");
-  const names = hasHead ? cells[0]! : width === 2 ? ["x", "y"] : [...Array.from({ length: width - 1 }, (_, at) => `x${at + 1}`), "y"];
+  const names = hasHead
+    ? cells[0]!
+    : width === 2
+      ? ["x", "y"]
+      : [...Array.from({ length: width - 1 }, (_, at) => `x${at + 1}`), "y"];
   const column = (at: number) => {
     const all = body.map((row) => row[at]!);
     return all.every(isNumber) ? Float64Array.from(all, value) : all;

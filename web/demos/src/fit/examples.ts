@@ -42,7 +42,7 @@ export const EXAMPLES: Record<string, Example> = {
     about: "Response to a dose, with its half effect at ec50.",
     names: ["dose", "response"],
     rows: 48,
-    x: (share) => 0.05 * 10 ** (2.3 * Math.floor(12 * share) / 11),
+    x: (share) => 0.05 * 10 ** ((2.3 * Math.floor(12 * share)) / 11),
     y: (dose, noise) => 8 + 84 / (1 + (1.3 / dose) ** 1.6) + 4 * noise,
     starts: { low: 0, high: 100, ec50: 3, hill: 1 },
   },

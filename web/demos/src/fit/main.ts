@@ -1,5 +1,5 @@
 // Fit: paste data, type a formula, drag start values; the curve, its bands and the table of parameters follow.
-import { type CurveFit, type CurveFitOptions, fit as solve, type FittedParameter, load, models } from "meromorph/fit";
+import { type CurveFit, type CurveFitOptions, type FittedParameter, load, models, fit as solve } from "meromorph/fit";
 import { places, short, whole } from "../numbers.js";
 import { element, figures, get, ready, shown } from "../page.js";
 import { type Data, parse } from "./data.js";
@@ -26,7 +26,8 @@ async function refit(): Promise<void> {
   const { data } = state;
   if (!data) return;
   const { values, fixed } = starts;
-  const some = (isFixed: boolean) => Object.fromEntries(Object.entries(values).filter(([name]) => fixed.includes(name) === isFixed));
+  const some = (isFixed: boolean) =>
+    Object.fromEntries(Object.entries(values).filter(([name]) => fixed.includes(name) === isFixed));
   const began = performance.now();
   const fit = await solve(data.columns, field("formula"), { ...options(), p0: some(false), fix: some(true) });
   const refitMs = performance.now() - began;
@@ -40,12 +41,23 @@ async function refit(): Promise<void> {
 async function show({ columns }: Data, fit: CurveFit, values: Record<string, number>): Promise<void> {
   // The checksum is that of the fit's own values.
   const { checksum: _, ...file } = fit.toJSON();
-  const parameters = Object.entries(file.parameters as Record<string, object>).map(([name, one]) => [name, { ...one, ...(name in values && { value: values[name] }) }]);
+  const parameters = Object.entries(file.parameters as Record<string, object>).map(([name, one]) => [
+    name,
+    { ...one, ...(name in values && { value: values[name] }) },
+  ]);
   const start = await load({ ...file, parameters: Object.fromEntries(parameters) });
   const used = [...fit.columns, fit.target].map((name) => columns[name] as Float64Array);
   const kept = Array.from(used[0]!.keys()).filter((row) => used.every((column) => !Number.isNaN(column[row])));
-  const [y, ...x] = [used.at(-1)!, ...used.slice(0, -1)].map((column) => Float64Array.from(kept, (row) => column[row]!));
-  picture.draw({ fit, start, columns: Object.fromEntries(fit.columns.map((name, at) => [name, x[at]!])), y: y!, level: Number(field("level")) });
+  const [y, ...x] = [used.at(-1)!, ...used.slice(0, -1)].map((column) =>
+    Float64Array.from(kept, (row) => column[row]!),
+  );
+  picture.draw({
+    fit,
+    start,
+    columns: Object.fromEntries(fit.columns.map((name, at) => [name, x[at]!])),
+    y: y!,
+    level: Number(field("level")),
+  });
 }
 
 const STOPS: Partial<Record<CurveFit["stop"], string>> = {
@@ -63,15 +75,18 @@ function facts(fit: CurveFit, refitMs: number, drawnMs: number): void {
   get("status").classList.toggle("wrong", !fit.isConverged);
   const percent = `${Number((100 * fit.level).toPrecision(4))} %`;
   for (const one of document.querySelectorAll(".percent")) one.textContent = percent;
-  get("parameters").replaceChildren(...Object.entries(fit.parameters).map(([name, one]) => {
-    const row = element("tr");
-    row.append(...cells(name, one).map((cell) => element("td", cell)));
-    return row;
-  }));
+  get("parameters").replaceChildren(
+    ...Object.entries(fit.parameters).map(([name, one]) => {
+      const row = element("tr");
+      row.append(...cells(name, one).map((cell) => element("td", cell)));
+      return row;
+    }),
+  );
   // It is the text of an earlier fit.
   get("copied").hidden = true;
   get("copy-status").textContent = "";
-  const measure = (name: string, value: number, more?: string): [string, string, string?][] => (Number.isNaN(value) ? [] : [[name, short(value, 4), more]]);
+  const measure = (name: string, value: number, more?: string): [string, string, string?][] =>
+    Number.isNaN(value) ? [] : [[name, short(value, 4), more]];
   figures(get("figures"), [
     ...measure("R²", fit.rSquared),
     ...measure("RMS residual", fit.rmse),
@@ -82,12 +97,22 @@ function facts(fit: CurveFit, refitMs: number, drawnMs: number): void {
 
 /** Pairs of parameters with a correlation above 0.95. */
 const strong = ({ free, correlation }: CurveFit): [string, string, number][] =>
-  free.flatMap((name, i) => free.slice(0, i).map((other, j): [string, string, number] => [other, name, correlation[i]![j]!])).filter(([, , value]) => Math.abs(value) > 0.95);
+  free
+    .flatMap((name, i) =>
+      free.slice(0, i).map((other, j): [string, string, number] => [other, name, correlation[i]![j]!]),
+    )
+    .filter(([, , value]) => Math.abs(value) > 0.95);
 
 function cells(name: string, { value, stderr, interval, isFixed, isAtBound }: Readonly<FittedParameter>): string[] {
   const note = isFixed ? "fixed" : isAtBound ? "at a bound" : stderr === null ? "not determined" : "";
   const written = (number: number) => precise(number, stderr);
-  return [name, written(value), stderr === null ? "–" : written(stderr), interval ? interval.map(written).join(" to ") : "–", note];
+  return [
+    name,
+    written(value),
+    stderr === null ? "–" : written(stderr),
+    interval ? interval.map(written).join(" to ") : "–",
+    note,
+  ];
 }
 
 /** A number with as many decimals as two digits of a standard error have. */
@@ -133,7 +158,13 @@ async function search(): Promise<void> {
   }
   const found = await load(result.file!);
   const tied = found.ties.map(({ name }) => name);
-  starts.set(Object.fromEntries(Object.entries(found.parameters).filter(([name]) => !tied.includes(name)).map(([name, { value }]) => [name, value])));
+  starts.set(
+    Object.fromEntries(
+      Object.entries(found.parameters)
+        .filter(([name]) => !tied.includes(name))
+        .map(([name, { value }]) => [name, value]),
+    ),
+  );
   await refit();
 }
 
@@ -167,16 +198,18 @@ function setFormula(text: string): void {
 
 /** A button for each named model, which fits it to the first column. */
 async function offerModels(): Promise<void> {
-  get("models").append(...(await models()).map(({ name, summary }) => {
-    const button = element("button", name);
-    Object.assign(button, { type: "button", title: summary });
-    button.addEventListener("click", () => {
-      const first = state.data?.names.find((column) => column !== field("target")) ?? "x";
-      setFormula(`${name}(${first})`);
-      shown(search);
-    });
-    return button;
-  }));
+  get("models").append(
+    ...(await models()).map(({ name, summary }) => {
+      const button = element("button", name);
+      Object.assign(button, { type: "button", title: summary });
+      button.addEventListener("click", () => {
+        const first = state.data?.names.find((column) => column !== field("target")) ?? "x";
+        setFormula(`${name}(${first})`);
+        shown(search);
+      });
+      return button;
+    }),
+  );
 }
 
 /** Own data: the formula stays if it has a column of theirs, otherwise it becomes a line over their first column. */
@@ -248,16 +281,25 @@ async function file(one: File): Promise<void> {
 get("file").addEventListener("change", () => {
   const input = get<HTMLInputElement>("file");
   const one = input.files?.[0];
-  if (one) shown(() => file(one)).finally(() => { input.value = ""; });
+  if (one)
+    shown(() => file(one)).finally(() => {
+      input.value = "";
+    });
 });
-get("data").addEventListener("input", later(() => own(field("data"))));
+get("data").addEventListener(
+  "input",
+  later(() => own(field("data"))),
+);
 get("formula").addEventListener("input", later(search));
 get("formula").addEventListener("keydown", (event) => {
   if (event.key !== "Enter") return;
   event.preventDefault();
   shown(search);
 });
-get("form").addEventListener("submit", (event) => { event.preventDefault(); shown(search); });
+get("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  shown(search);
+});
 get("search").addEventListener("click", () => shown(search));
 get("example").addEventListener("change", () => shown(example));
 get("target").addEventListener("change", () => shown(search));
@@ -266,10 +308,14 @@ get("loss").addEventListener("input", () => {
   get("scale-box").hidden = field("loss") === "linear";
   soon();
 });
-for (const language of ["latex", "python", "rust"] as const) get(language).addEventListener("click", () => shown(() => copy(language)));
+for (const language of ["latex", "python", "rust"] as const)
+  get(language).addEventListener("click", () => shown(() => copy(language)));
 get("save").addEventListener("click", save);
 
-get<HTMLSelectElement>("example").append(...Object.entries(EXAMPLES).map(([key, { title }]) => new Option(title, key)), new Option("Your own data", "own"));
+get<HTMLSelectElement>("example").append(
+  ...Object.entries(EXAMPLES).map(([key, { title }]) => new Option(title, key)),
+  new Option("Your own data", "own"),
+);
 await shown(async () => {
   await offerModels();
   await example();

@@ -1,4 +1,5 @@
-// The charts of a fit: data, curve and bands over the one column of the model, or observed over fitted values; residuals below.
+// The charts of a fit: data, curve and bands over the one column of the model, or observed over fitted values;
+// residuals below.
 import type { CurveFit, CurvePrediction } from "meromorph/fit";
 import { Chart, type Rows } from "../chart.js";
 import { get } from "../page.js";
@@ -30,12 +31,18 @@ export class Picture {
       { label: "data", colour: "--edge", kind: "dots" },
       { label: "fit", colour: "--model", width: 2.5 },
     ],
-    fills: [{ high: 0, low: 1, colour: "--wide-band" }, { high: 2, low: 3, colour: "--narrow-band" }],
+    fills: [
+      { high: 0, low: 1, colour: "--wide-band" },
+      { high: 2, low: 3, colour: "--narrow-band" },
+    ],
   });
   #residuals = new Chart(get("residuals"), {
     x: { label: "x" },
     y: { label: "residual" },
-    series: [{ label: "zero", colour: "--truth", width: 1.5 }, { label: "residual", colour: "--edge", kind: "dots" }],
+    series: [
+      { label: "zero", colour: "--truth", width: 1.5 },
+      { label: "residual", colour: "--edge", kind: "dots" },
+    ],
     isSmall: true,
   });
   #labels = "";
@@ -46,7 +53,10 @@ export class Picture {
     const fitted = fit.predict(columns, { level }).values;
     const residuals = y.map((value, row) => value - fitted[row]!);
     const x = isCurve ? columns[name!]! : fitted;
-    const labels: [string, string] = [isCurve ? name! : "fitted value", isCurve ? fit.target : `observed ${fit.target}`];
+    const labels: [string, string] = [
+      isCurve ? name! : "fitted value",
+      isCurve ? fit.target : `observed ${fit.target}`,
+    ];
     if (labels.join() !== this.#labels) {
       this.#labels = labels.join();
       this.#curve.axes({ label: labels[0] }, { label: labels[1] });
@@ -69,19 +79,32 @@ function sample(x: Float64Array): number[] {
   return Array.from({ length: Math.min(order.length, MOST_DRAWN) }, (_, at) => order[Math.floor(at * step)]!);
 }
 
-/** Data and model over x. All series have the same x: the model's evenly spaced places and those of the data, where the model has no value. */
+/**
+ * Data and model over x. All series have the same x: the model's evenly spaced places and those of the data, where the
+ * model has no value.
+ */
 function curve(fit: CurveFit, start: CurveFit, x: Float64Array, y: Float64Array, order: number[], level: number): Rows {
   const [low, high] = [x[order[0]!]!, x[order.at(-1)!]!];
   const places = Float64Array.from({ length: CURVE_POINTS }, (_, at) => low + ((high - low) * at) / (CURVE_POINTS - 1));
   const columns = { [fit.columns[0]!]: places };
   const { values, confidence, prediction }: CurvePrediction = fit.predict(columns, { level });
-  const grid = [...order.map((row) => ({ x: x[row]!, row, at: -1 })), ...Array.from(places, (x, at) => ({ x, row: -1, at }))].sort((a, b) => a.x - b.x);
+  const grid = [
+    ...order.map((row) => ({ x: x[row]!, row, at: -1 })),
+    ...Array.from(places, (x, at) => ({ x, row: -1, at })),
+  ].sort((a, b) => a.x - b.x);
   const over = (value: (at: number) => number) => grid.map(({ at }) => (at < 0 ? undefined : drawable(value(at))));
-  const edge = (widths: Float64Array | undefined, sign: number) => (widths ? over((at) => values[at]! + sign * widths[at]!) : grid.map(() => null));
+  const edge = (widths: Float64Array | undefined, sign: number) =>
+    widths ? over((at) => values[at]! + sign * widths[at]!) : grid.map(() => null);
   const first = start.predict(columns).values;
   return [
-    grid.map(({ x }) => x), edge(prediction, 1), edge(prediction, -1), edge(confidence, 1), edge(confidence, -1),
-    over((at) => first[at]!), grid.map(({ row }) => (row < 0 ? undefined : y[row]!)), over((at) => values[at]!),
+    grid.map(({ x }) => x),
+    edge(prediction, 1),
+    edge(prediction, -1),
+    edge(confidence, 1),
+    edge(confidence, -1),
+    over((at) => first[at]!),
+    grid.map(({ row }) => (row < 0 ? undefined : y[row]!)),
+    over((at) => values[at]!),
   ];
 }
 

@@ -35,7 +35,9 @@ export class Starts {
   /** Replaces all lines. Parameters that were fixed before stay fixed. */
   set(values: Record<string, number>): void {
     const fixed = this.fixed;
-    this.#lines = new Map(Object.entries(values).map(([name, value]) => [name, this.#line(name, value, fixed.includes(name))]));
+    this.#lines = new Map(
+      Object.entries(values).map(([name, value]) => [name, this.#line(name, value, fixed.includes(name))]),
+    );
     this.#host.replaceChildren(...[...this.#lines.values()].map(({ field }) => field.closest(".start")!));
   }
 
@@ -43,7 +45,12 @@ export class Starts {
     const box = element("div", "", "start");
     const [label, check] = [element("label", name), element("label", "", "check")];
     const [field, slider, fix] = [element("input"), element("input"), element("input")];
-    Object.assign(field, { id: `start-${name}`, type: "number", step: "any", value: String(Number(value.toPrecision(5))) });
+    Object.assign(field, {
+      id: `start-${name}`,
+      type: "number",
+      step: "any",
+      value: String(Number(value.toPrecision(5))),
+    });
     Object.assign(fix, { type: "checkbox", checked: isFixed });
     Object.assign(slider, { type: "range", ariaLabel: `Start of ${name}` });
     label.htmlFor = field.id;
@@ -68,5 +75,10 @@ export class Starts {
 /** A slider around a value: from −1 to 3 times its size. */
 function range(slider: HTMLInputElement, value: number): void {
   const size = Math.abs(value) || 0.5;
-  Object.assign(slider, { min: String(value - 2 * size), max: String(value + 2 * size), step: String(size / 100), value: String(value) });
+  Object.assign(slider, {
+    min: String(value - 2 * size),
+    max: String(value + 2 * size),
+    step: String(size / 100),
+    value: String(value),
+  });
 }

@@ -1,11 +1,12 @@
-// Interpolator: a model of a function of five inputs. Charts compare it with the true formula along each input, also during training.
+// Interpolator: a model of a function of five inputs. Charts compare it with the true formula along each input, also
+// during training.
 import { Chart } from "../chart.js";
-import { follow } from "../follow.js";
 import type { Model, Prediction, Run } from "../engine.js";
+import { follow } from "../follow.js";
 import { mean, places, quantile, r2, short, spread, whole } from "../numbers.js";
 import { element, engine, figures, get, number, ready, shown } from "../page.js";
 import { random } from "../random.js";
-import { INPUTS, type Rows, rows, slices, type Truth, TRUTHS } from "./truth.js";
+import { INPUTS, type Rows, rows, slices, TRUTHS, type Truth } from "./truth.js";
 
 const STEPS = 61;
 const PROBES = 2000;
@@ -13,16 +14,25 @@ const BINS = 41;
 
 const INDICES = Array.from({ length: INPUTS }, (_, input) => input);
 const sliders = INDICES.map(slider);
-const charts = INDICES.map((input) => new Chart(get(`slice-${input}`), {
-  x: { label: `x${input}` },
-  y: { label: "y" },
-  series: [{ label: "true", colour: "--truth", width: 5 }, { label: "model", colour: "--model" }],
-  isSmall: true,
-}));
+const charts = INDICES.map(
+  (input) =>
+    new Chart(get(`slice-${input}`), {
+      x: { label: `x${input}` },
+      y: { label: "y" },
+      series: [
+        { label: "true", colour: "--truth", width: 5 },
+        { label: "model", colour: "--model" },
+      ],
+      isSmall: true,
+    }),
+);
 const lossChart = new Chart(get("loss"), {
   x: { label: "epoch" },
   y: { label: "squared error, scaled", isLog: true },
-  series: [{ label: "training", colour: "--model" }, { label: "validation", colour: "--plain" }],
+  series: [
+    { label: "training", colour: "--model" },
+    { label: "validation", colour: "--plain" },
+  ],
   isSmall: true,
 });
 const errorChart = new Chart(get("errors"), {
@@ -40,10 +50,22 @@ let abort = new AbortController();
 function slider(input: number): HTMLInputElement {
   const row = element("div");
   const head = element("div", "", "sliding");
-  const made = Object.assign(element("input"), { id: `x${input}`, type: "range", step: "0.01", min: "-1", max: "1", value: "0.2" });
+  const made = Object.assign(element("input"), {
+    id: `x${input}`,
+    type: "range",
+    step: "0.01",
+    min: "-1",
+    max: "1",
+    value: "0.2",
+  });
   const readout = element("output", "0.20");
-  const update = () => { readout.textContent = places(made.valueAsNumber, 2); };
-  made.addEventListener("input", () => { update(); shown(redraw); });
+  const update = () => {
+    readout.textContent = places(made.valueAsNumber, 2);
+  };
+  made.addEventListener("input", () => {
+    update();
+    shown(redraw);
+  });
   made.addEventListener("reset-value", update);
   head.append(Object.assign(element("label", `x${input}`), { htmlFor: made.id }), readout);
   row.append(head, made);
@@ -53,25 +75,41 @@ function slider(input: number): HTMLInputElement {
 
 async function train(): Promise<void> {
   abort.abort();
-  const { signal } = abort = new AbortController();
+  const { signal } = (abort = new AbortController());
   delete document.documentElement.dataset.trained;
   get("status").textContent = "Training …";
   const seed = random(number("seed"));
   const data = rows(truth, number("rows"), seed, true);
   const probes = rows(truth, PROBES, seed, false);
-  const hidden = get<HTMLInputElement>("hidden").value.split(",").map((width) => width.trim()).filter(Boolean).map(Number);
+  const hidden = get<HTMLInputElement>("hidden")
+    .value.split(",")
+    .map((width) => width.trim())
+    .filter(Boolean)
+    .map(Number);
   const losses: [number[], (number | null)[]] = [[], []];
   const began = performance.now();
   let trained = 0;
   try {
     const opened = await engine();
     const run = opened.train(data, {
-      hidden, bins: 0, epochs: number("epochs"), lr: number("lr"), seed: number("seed"), batch: 256, patience: 0, test: 0,
+      hidden,
+      bins: 0,
+      epochs: number("epochs"),
+      lr: number("lr"),
+      seed: number("seed"),
+      batch: 256,
+      patience: 0,
+      test: 0,
     });
     source = run;
     const end = await follow(run, signal, {
-      start: (event) => { trained = event.trainRows; },
-      epoch: ({ trainLoss, valLoss }) => { losses[0].push(trainLoss); losses[1].push(valLoss); },
+      start: (event) => {
+        trained = event.trainRows;
+      },
+      epoch: ({ trainLoss, valLoss }) => {
+        losses[0].push(trainLoss);
+        losses[1].push(valLoss);
+      },
       draw: async () => {
         drawLosses(losses);
         get("status").textContent = `Epoch ${losses[0].length}, training loss ${short(losses[0].at(-1)!)}`;
@@ -99,7 +137,8 @@ function drawLosses([training, validation]: [number[], (number | null)[]]): void
   lossChart.describe(`${training.length} epochs, last training loss ${short(training.at(-1)!)}`);
 }
 
-let isPredicting = false, isStale = false;
+let isPredicting = false,
+  isStale = false;
 
 /** Draws the charts for the sliders' point. During a prediction only the newest point is remembered. */
 async function redraw(): Promise<void> {
@@ -128,7 +167,11 @@ function draw(at: number[], { value }: Prediction): void {
     charts[input]!.describe(`along x${input} the largest error is ${short(worst, 2)}`);
   }
   const [predicted, expected] = [Number(value.at(-1)), truth.value(at)];
-  figures(get("here"), [["Model", places(predicted, 4)], ["True", places(expected, 4)], ["Error", places(Math.abs(predicted - expected), 4)]]);
+  figures(get("here"), [
+    ["Model", places(predicted, 4)],
+    ["True", places(expected, 4)],
+    ["Error", places(Math.abs(predicted - expected), 4)],
+  ]);
 }
 
 /** Shows the errors at new points, without noise. */
@@ -155,7 +198,8 @@ async function conclude(model: Model, probes: Rows): Promise<void> {
 function show(): void {
   const { value: name } = get<HTMLSelectElement>("function");
   truth = TRUTHS[name]!;
-  for (const formula of document.querySelectorAll<HTMLElement>("[data-formula]")) formula.hidden = formula.dataset.formula !== name;
+  for (const formula of document.querySelectorAll<HTMLElement>("[data-formula]"))
+    formula.hidden = formula.dataset.formula !== name;
   const [low, high] = truth.range;
   for (const one of sliders) {
     Object.assign(one, { min: String(low), max: String(high), value: "0.2" });
@@ -163,9 +207,15 @@ function show(): void {
   }
 }
 
-get("function").addEventListener("change", () => { show(); shown(train); });
+get("function").addEventListener("change", () => {
+  show();
+  shown(train);
+});
 get("device").addEventListener("change", () => shown(train));
-get("form").addEventListener("submit", (event) => { event.preventDefault(); shown(train); });
+get("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  shown(train);
+});
 show();
 ready();
 shown(train);

@@ -35,7 +35,8 @@ export interface Rows {
 
 /** Random rows, with noise if `isNoisy`. */
 export function rows({ value, draw, noise }: Truth, count: number, random: Random, isNoisy: boolean): Rows {
-  const x = new Float32Array(count * INPUTS), y = new Float32Array(count);
+  const x = new Float32Array(count * INPUTS),
+    y = new Float32Array(count);
   for (let row = 0; row < count; row++) {
     const inputs = x.subarray(row * INPUTS, (row + 1) * INPUTS);
     for (let input = 0; input < INPUTS; input++) inputs[input] = draw(random);

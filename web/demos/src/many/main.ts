@@ -7,12 +7,20 @@ import { PixelMap } from "./map.js";
 import { EXAMPLES, fromNpy, type Stack } from "./stacks.js";
 
 const field = (id: string) => get<HTMLInputElement>(id).value;
-const state = { stack: undefined as Stack | undefined, fits: undefined as ManyFits | undefined, chosen: 0, own: undefined as Stack | undefined };
+const state = {
+  stack: undefined as Stack | undefined,
+  fits: undefined as ManyFits | undefined,
+  chosen: 0,
+  own: undefined as Stack | undefined,
+};
 let maps: PixelMap[] = [];
 const chart = new Chart(get("curve"), {
   x: { label: "x" },
   y: { label: "brightness" },
-  series: [{ label: "data", colour: "--edge", kind: "dots" }, { label: "fit", colour: "--model", width: 2.5 }],
+  series: [
+    { label: "data", colour: "--edge", kind: "dots" },
+    { label: "fit", colour: "--model", width: 2.5 },
+  ],
 });
 
 /** The options of the example; none for another formula. */
@@ -30,7 +38,11 @@ async function refit(): Promise<void> {
   // The text is drawn before the fits keep the tab busy.
   await new Promise((resolve) => setTimeout(resolve, 20));
   const began = performance.now();
-  const fits = await fitMany({ [stack.x]: stack.values, brightness: stack.y }, field("formula"), { y: "brightness", missing: "drop", ...options() }).catch((error) => {
+  const fits = await fitMany({ [stack.x]: stack.values, brightness: stack.y }, field("formula"), {
+    y: "brightness",
+    missing: "drop",
+    ...options(),
+  }).catch((error) => {
     state.fits = undefined;
     get("status").textContent = "Not fitted: the maps show the previous fits.";
     throw error;
@@ -39,7 +51,8 @@ async function refit(): Promise<void> {
   state.fits = fits;
   const converged = fits.converged.reduce((sum, one) => sum + (one || 0), 0);
   const failed = fits.failures.length ? `, ${whole(fits.failures.length)} without an answer` : "";
-  get("status").textContent = `${whole(fits.count)} fits in ${short(seconds, 2)} s, ${whole(fits.count / seconds)} a second; ${whole(converged)} converged${failed}`;
+  get("status").textContent =
+    `${whole(fits.count)} fits in ${short(seconds, 2)} s, ${whole(fits.count / seconds)} a second; ${whole(converged)} converged${failed}`;
   rebuild();
   await choose(state.chosen);
 }
@@ -47,7 +60,9 @@ async function refit(): Promise<void> {
 /** Maps for the parameters that there are now. */
 function rebuild(): void {
   const titles = ["image", ...names()];
-  const point = (column: number, row: number) => { void shown(() => choose(row * state.stack!.width + column)); };
+  const point = (column: number, row: number) => {
+    void shown(() => choose(row * state.stack!.width + column));
+  };
   maps = titles.map((title) => new PixelMap(title, point));
   get("maps").replaceChildren(...maps.map(({ figure }) => figure));
 }
@@ -59,7 +74,10 @@ function draw(): void {
   if (!stack || !fits) return;
   const [images, image] = [stack.values.length, Number(field("image"))];
   get("image-at").textContent = `${stack.x} = ${short(stack.values[image]!, 3)}`;
-  const picture = Float64Array.from({ length: stack.width * stack.height }, (_, pixel) => stack.y[pixel * images + image]!);
+  const picture = Float64Array.from(
+    { length: stack.width * stack.height },
+    (_, pixel) => stack.y[pixel * images + image]!,
+  );
   const all = [picture, ...Object.values(fits[field("shown") as "parameters" | "stderrs"])];
   maps.forEach((map, at) => map.draw(stack.width, stack.height, all[at]!, chosen));
 }
@@ -75,12 +93,26 @@ async function choose(pixel: number): Promise<void> {
   get("pixel").textContent = `Pixel ${(pixel % stack.width) + 1}, ${Math.floor(pixel / stack.width) + 1}`;
   const entries = Object.entries(fits.parameters).map(([name, values]) => [name, values[pixel]!] as const);
   const error = (name: string) => fits.stderrs[name]?.[pixel] ?? NaN;
-  figures(get("figures"), entries.map(([name, value]) => [name, short(value, 4), Number.isFinite(error(name)) ? `± ${short(error(name), 2)}` : "not determined"]));
+  figures(
+    get("figures"),
+    entries.map(([name, value]) => [
+      name,
+      short(value, 4),
+      Number.isFinite(error(name)) ? `± ${short(error(name), 2)}` : "not determined",
+    ]),
+  );
   const measured = new Map(Array.from(stack.values, (x, at) => [x, y[at]!]));
-  const x = [...new Set([...stack.values, ...spread(stack.values[0]!, stack.values.at(-1)!, 200)])].sort((one, other) => one - other);
+  const x = [...new Set([...stack.values, ...spread(stack.values[0]!, stack.values.at(-1)!, 200)])].sort(
+    (one, other) => one - other,
+  );
   let curve: ArrayLike<number> = [];
   if (entries.every(([, value]) => Number.isFinite(value))) {
-    const one = await fit({ [stack.x]: stack.values, brightness: y }, field("formula"), { y: "brightness", missing: "drop", ...options(), p0: Object.fromEntries(entries) });
+    const one = await fit({ [stack.x]: stack.values, brightness: y }, field("formula"), {
+      y: "brightness",
+      missing: "drop",
+      ...options(),
+      p0: Object.fromEntries(entries),
+    });
     curve = one.predict({ [stack.x]: x }).values;
   }
   // Another pixel may have been chosen meanwhile.
@@ -143,7 +175,10 @@ get("noise").addEventListener("input", later(noisy));
 get("formula").addEventListener("input", later(refit));
 get("file").addEventListener("change", () => shown(file));
 get("image").addEventListener("input", draw);
-get("shown").addEventListener("change", () => { if (state.fits) rebuild(); draw(); });
+get("shown").addEventListener("change", () => {
+  if (state.fits) rebuild();
+  draw();
+});
 get("form").addEventListener("submit", (event) => event.preventDefault());
 await shown(example);
 ready();

@@ -3,7 +3,13 @@ import { quantile, short } from "../numbers.js";
 import { element } from "../page.js";
 
 /** Colours from low to high: five of the scale viridis (matplotlib). */
-const STOPS = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]] as const;
+const STOPS = [
+  [68, 1, 84],
+  [59, 82, 139],
+  [33, 145, 140],
+  [94, 201, 98],
+  [253, 231, 37],
+] as const;
 
 function colour(share: number): [number, number, number] {
   const at = Math.min(Math.max(share, 0), 1) * (STOPS.length - 1);
@@ -49,7 +55,10 @@ export class PixelMap {
     const point = (event: PointerEvent) => {
       const { left, top, width, height } = this.#canvas.getBoundingClientRect();
       const place = (share: number, size: number) => Math.min(Math.max(Math.floor(share * size), 0), size - 1);
-      choose(place((event.clientX - left) / width, this.#canvas.width), place((event.clientY - top) / height, this.#canvas.height));
+      choose(
+        place((event.clientX - left) / width, this.#canvas.width),
+        place((event.clientY - top) / height, this.#canvas.height),
+      );
     };
     this.#canvas.addEventListener("pointermove", point);
     this.#canvas.addEventListener("pointerdown", point);

@@ -1,5 +1,5 @@
 // Example data sets, generated in the page from a formula and a seed.
-import { random, type Random } from "../random.js";
+import { type Random, random } from "../random.js";
 
 export interface Example {
   title: string;
@@ -36,7 +36,10 @@ export const EXAMPLES: Record<string, Example> = {
     head: "linear",
     row: (random) => {
       const x = [2, 0.5, -1.5, 0.8, -0.3].map((weight) => [weight, random.normal()] as const);
-      return [...x.map(([, value]) => value), x.reduce((sum, [weight, value]) => sum + weight * value, 0.1 * random.normal())];
+      return [
+        ...x.map(([, value]) => value),
+        x.reduce((sum, [weight, value]) => sum + weight * value, 0.1 * random.normal()),
+      ];
     },
   },
   sine: {
@@ -51,7 +54,8 @@ export const EXAMPLES: Record<string, Example> = {
   },
   lens: {
     title: "A thin lens, two inputs",
-    formula: "image = 1 / (1/f − 1/object) in cm, written as infinite beyond 300 cm; f uniform from 5 to 15 cm, object from 4 to 40 cm.",
+    formula:
+      "image = 1 / (1/f − 1/object) in cm, written as infinite beyond 300 cm; f uniform from 5 to 15 cm, object from 4 to 40 cm.",
     names: ["f", "object", "image"],
     head: "rational",
     row: (random) => {

@@ -16,17 +16,27 @@ export async function load(file: File): Promise<void> {
 export function useModel(next: Model, origin: string): void {
   model = next;
   const { task, target, parameters, inputs } = model.info;
-  get("model-name").textContent = `${task === "regression" ? "Regression" : "Classification"} of “${target}”, ${whole(parameters)} parameters, ${origin}`;
+  get("model-name").textContent =
+    `${task === "regression" ? "Regression" : "Classification"} of “${target}”, ${whole(parameters)} parameters, ${origin}`;
   get<HTMLButtonElement>("save").disabled = false;
   get("predict").hidden = false;
   get("answer").replaceChildren();
-  get("inputs").replaceChildren(...inputs.map((input, at) => {
-    const field = element("div");
-    const id = `input-${at}`;
-    const control = "levels" in input ? (input.isOpen ? text(id, input.levels) : levels(id, input.levels)) : "from" in input ? date(id, input) : range(id, input);
-    field.append(Object.assign(element("label", input.name), { htmlFor: id }), control);
-    return field;
-  }));
+  get("inputs").replaceChildren(
+    ...inputs.map((input, at) => {
+      const field = element("div");
+      const id = `input-${at}`;
+      const control =
+        "levels" in input
+          ? input.isOpen
+            ? text(id, input.levels)
+            : levels(id, input.levels)
+          : "from" in input
+            ? date(id, input)
+            : range(id, input);
+      field.append(Object.assign(element("label", input.name), { htmlFor: id }), control);
+      return field;
+    }),
+  );
 }
 
 function levels(id: string, names: string[]): HTMLElement {
@@ -59,22 +69,30 @@ async function predict(): Promise<void> {
   const note = notes.map(({ column, message }) => `${column}: ${message}`).join("; ");
   if (one === null || Number.isNaN(one) || bottom?.[0]) {
     const isPole = one === 0;
-    get("answer").textContent = isPole ? `${target} has no value here (⊥): the inputs are at a pole` : `${target} has no prediction. ${note}`;
+    get("answer").textContent = isPole
+      ? `${target} has no value here (⊥): the inputs are at a pole`
+      : `${target} has no prediction. ${note}`;
     return;
   }
   const share = probability ? ` (${percent(probability[0]!)})` : "";
   const warning = gap?.[0] ? " (near a pole: not reliable)" : "";
-  get("answer").textContent = `${target} = ${typeof one === "number" ? short(one) : one}${share}${warning}${note && `. ${note}`}`;
+  get("answer").textContent =
+    `${target} = ${typeof one === "number" ? short(one) : one}${share}${warning}${note && `. ${note}`}`;
 }
 
 async function predictTable(file: File): Promise<void> {
   const { value, probability, bottom, gap, fault, notes } = await model!.predict(file, reading());
   const { target } = model!.info;
   const noted = new Map<number, string>();
-  for (const { row, column, message } of notes) noted.set(row, [noted.get(row) ?? [], `${column}: ${message}`].flat().join("; "));
+  for (const { row, column, message } of notes)
+    noted.set(row, [noted.get(row) ?? [], `${column}: ${message}`].flat().join("; "));
   const rows = Array.from<Label | null, string[]>(value as ArrayLike<Label | null>, (one, at) => {
     const text = one === null || Number.isNaN(one) || bottom?.[at] ? "" : String(one);
-    const more = bottom ? [bottom, gap!, fault!].map((flags) => String(flags[at])) : probability ? [text && String(probability[at])] : [];
+    const more = bottom
+      ? [bottom, gap!, fault!].map((flags) => String(flags[at]))
+      : probability
+        ? [text && String(probability[at])]
+        : [];
     return [text, ...more, noted.get(at) ?? ""];
   });
   const names = [target, ...(bottom ? ["bottom", "gap", "fault"] : probability ? ["probability"] : []), "note"];
@@ -87,7 +105,7 @@ async function predictTable(file: File): Promise<void> {
 }
 
 async function save(): Promise<void> {
-  const url = URL.createObjectURL(new Blob([await model!.save() as Uint8Array<ArrayBuffer>]));
+  const url = URL.createObjectURL(new Blob([(await model!.save()) as Uint8Array<ArrayBuffer>]));
   Object.assign(document.createElement("a"), { href: url, download: "model.safetensors" }).click();
   URL.revokeObjectURL(url);
 }
@@ -97,11 +115,17 @@ function onFile(id: string, work: (file: File) => Promise<void>): void {
   const input = get<HTMLInputElement>(id);
   input.addEventListener("change", () => {
     const [file] = input.files ?? [];
-    if (file) shown(() => work(file)).finally(() => { input.value = ""; });
+    if (file)
+      shown(() => work(file)).finally(() => {
+        input.value = "";
+      });
   });
 }
 
 get("save").addEventListener("click", () => shown(save));
-get("predict").addEventListener("submit", (event) => { event.preventDefault(); shown(predict); });
+get("predict").addEventListener("submit", (event) => {
+  event.preventDefault();
+  shown(predict);
+});
 onFile("load", load);
 onFile("table", predictTable);

@@ -21,18 +21,27 @@ export interface Left extends Remembered {
   epochs: number;
 }
 
-/** Notes what is needed to draw the run that will be stored under `key`. Without storage, the run is not offered later. */
+/**
+ * Notes what is needed to draw the run that will be stored under `key`. Without storage, the run is not offered later.
+ */
 export const remember = (key: string, run: Remembered): Promise<unknown> =>
   inNotes("readwrite", (store) => store.put({ ...run, notedAt: Date.now() }, key)).catch(() => {});
 
-/** The unfinished runs that this page can draw, latest first, and whether other runs are active. Empty without storage. */
+/**
+ * The unfinished runs that this page can draw, latest first, and whether other runs are active. Empty without storage.
+ */
 export async function leftRuns(): Promise<{ left: Left[]; isAnyRunning: boolean }> {
   const runs = await keptRuns().catch(() => []);
-  const left = runs.filter(({ isRunning }) => !isRunning).map(async ({ name: key, epoch, epochs }) => {
-    const run = await inNotes("readonly", (store) => store.get(key)) as Remembered | undefined;
-    return run && { ...run, scene: await upgraded(run.scene), key, epoch, epochs };
-  });
-  return { left: (await Promise.all(left)).filter((run) => run !== undefined), isAnyRunning: left.length < runs.length };
+  const left = runs
+    .filter(({ isRunning }) => !isRunning)
+    .map(async ({ name: key, epoch, epochs }) => {
+      const run = (await inNotes("readonly", (store) => store.get(key))) as Remembered | undefined;
+      return run && { ...run, scene: await upgraded(run.scene), key, epoch, epochs };
+    });
+  return {
+    left: (await Promise.all(left)).filter((run) => run !== undefined),
+    isAnyRunning: left.length < runs.length,
+  };
 }
 
 /** After this time a run has reported an epoch and is stored. */
@@ -41,19 +50,29 @@ const HOUR_MS = 3_600_000;
 /** Deletes old notes of runs that are not stored: their tabs were closed before the first epoch. */
 export async function tidy(): Promise<void> {
   const kept = (await keptRuns()).map(({ name }) => name);
-  const keys = await inNotes("readonly", (store) => store.getAllKeys()) as string[];
-  await Promise.all(keys.filter((key) => !kept.includes(key)).map(async (key) => {
-    const { notedAt = 0 } = await inNotes("readonly", (store) => store.get(key)) as { notedAt?: number };
-    if (Date.now() - notedAt > HOUR_MS) await forgetNote(key);
-  }));
+  const keys = (await inNotes("readonly", (store) => store.getAllKeys())) as string[];
+  await Promise.all(
+    keys
+      .filter((key) => !kept.includes(key))
+      .map(async (key) => {
+        const { notedAt = 0 } = (await inNotes("readonly", (store) => store.get(key))) as { notedAt?: number };
+        if (Date.now() - notedAt > HOUR_MS) await forgetNote(key);
+      }),
+  );
 }
 
-/** Notes of earlier versions hold only column names: the engine describes their rows again. If that fails, they are not drawn. */
+/**
+ * Notes of earlier versions hold only column names: the engine describes their rows again. If that fails, they are not
+ * drawn.
+ */
 async function upgraded(scene: Remembered["scene"]): Promise<Remembered["scene"]> {
   if (!scene || "columns" in scene.sample) return scene;
   const { names, rows } = scene.sample as { names: string[]; rows: string[][] };
   const text = csv(names, rows);
-  const table = await describe(text).then((description) => parse(text, description), () => undefined);
+  const table = await describe(text).then(
+    (description) => parse(text, description),
+    () => undefined,
+  );
   return sceneOf(table && sample(table, rows.length), scene.target);
 }
 
@@ -64,7 +83,8 @@ export async function forgetRun(key: string): Promise<void> {
 }
 
 /** Deletes the note of a finished run: the engine has deleted the rest. */
-export const forgetNote = (key: string): Promise<unknown> => inNotes("readwrite", (store) => store.delete(key)).catch(() => {});
+export const forgetNote = (key: string): Promise<unknown> =>
+  inNotes("readwrite", (store) => store.delete(key)).catch(() => {});
 
 async function inNotes(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest): Promise<unknown> {
   const opening = indexedDB.open(NOTES, 1);

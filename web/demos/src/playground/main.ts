@@ -1,16 +1,26 @@
 // Playground: choose data, train one or two models side by side, save or use the model.
-import { describe, type Description, type End, InputError, type Model, type ReadingOptions, type Run, type Table as Source, type TrainOptions } from "../engine.js";
+import {
+  type Description,
+  describe,
+  type End,
+  InputError,
+  type Model,
+  type ReadingOptions,
+  type Run,
+  type Table as Source,
+  type TrainOptions,
+} from "../engine.js";
 import { follow } from "../follow.js";
 import { whole } from "../numbers.js";
 import { engine, get, number, ready, shown } from "../page.js";
 import { EXAMPLES, text } from "./examples.js";
 import { load, useModel } from "./keeper.js";
 import { freshKey } from "./kept.js";
-import { plain, reading } from "./reading.js";
-import { forgetNote, forgetRun, leftRuns, type Left, remember, tidy } from "./left.js";
+import { forgetNote, forgetRun, type Left, leftRuns, remember, tidy } from "./left.js";
 import { Panel } from "./panel.js";
-import { preview, sceneOf } from "./views.js";
+import { plain, reading } from "./reading.js";
 import { parse, sample, type Table } from "./table.js";
+import { preview, sceneOf } from "./views.js";
 
 const SAMPLE = 400;
 const MODEL = /\.safetensors$/i;
@@ -39,8 +49,14 @@ const chosen = (id: string) => get<HTMLSelectElement>(id).value;
 async function use(source: Source, name: string, formula: string, how: ReadingOptions = {}): Promise<void> {
   const description = await describe(source, how);
   const { rows, columns } = description;
-  const written = typeof source === "string" ? source : source instanceof File && !ARRAY.test(source.name) ? await source.text() : undefined;
-  const table = written === undefined ? undefined : parse(written, description, source instanceof File ? source.name : "");
+  const written =
+    typeof source === "string"
+      ? source
+      : source instanceof File && !ARRAY.test(source.name)
+        ? await source.text()
+        : undefined;
+  const table =
+    written === undefined ? undefined : parse(written, description, source instanceof File ? source.name : "");
   state.data = { source, reading: how, name, columns, sample: table && sample(plain(table, how), SAMPLE) };
   get("data-name").textContent = name;
   get("data-size").textContent = `${whole(rows)} rows, ${columns.length} columns`;
@@ -91,10 +107,20 @@ async function file(one: File): Promise<void> {
 }
 
 function options(): TrainOptions {
-  const hidden = get<HTMLInputElement>("hidden").value.split(",").map((width) => width.trim()).filter(Boolean).map(Number);
+  const hidden = get<HTMLInputElement>("hidden")
+    .value.split(",")
+    .map((width) => width.trim())
+    .filter(Boolean)
+    .map(Number);
   return {
-    target: chosen("target"), hidden, epochs: number("epochs"), seed: number("seed"), lr: number("lr"), batch: number("batch"),
-    activation: chosen("activation") as TrainOptions["activation"], patience: number("patience"),
+    target: chosen("target"),
+    hidden,
+    epochs: number("epochs"),
+    seed: number("seed"),
+    lr: number("lr"),
+    batch: number("batch"),
+    activation: chosen("activation") as TrainOptions["activation"],
+    patience: number("patience"),
   };
 }
 
@@ -104,7 +130,12 @@ interface Side {
   head: NonNullable<TrainOptions["head"]>;
 }
 
-const TITLES = { linear: "Perceptron", rational: "Rational head", projective: "Projective head", angular: "Angular head" };
+const TITLES = {
+  linear: "Perceptron",
+  rational: "Rational head",
+  projective: "Projective head",
+  angular: "Angular head",
+};
 
 async function train(): Promise<void> {
   const data = state.data!;
@@ -121,23 +152,27 @@ async function train(): Promise<void> {
       const panel = add(side);
       const opened = await engine(side.slot);
       const more: TrainOptions = { head: side.head, ...(side.head !== "linear" && { weightDecay: 0 }) };
-      const run = (keep?: string) => watch(opened.train(data.source, { ...data.reading, ...settings, ...more, keep }), panel, scene, signal);
+      const run = (keep?: string) =>
+        watch(opened.train(data.source, { ...data.reading, ...settings, ...more, keep }), panel, scene, signal);
       return run(keep).catch((error) => {
         if (!isStorageError(error) || panel.hasEpochs) throw error;
         panel.warn(`This run is not stored: closing the tab loses it. (${error.message})`);
         return run();
       });
     };
-    await Promise.all(sides.map(async (side, at) => {
-      const { model } = await one(side, at === 0 ? key : undefined);
-      if (at === 0) useModel(model, `trained on “${data.name}”`);
-    }));
+    await Promise.all(
+      sides.map(async (side, at) => {
+        const { model } = await one(side, at === 0 ? key : undefined);
+        if (at === 0) useModel(model, `trained on “${data.name}”`);
+      }),
+    );
     await forgetNote(key);
   });
 }
 
 /** Whether the error is about storing the run, not about training it. */
-const isStorageError = (error: unknown): error is Error => error instanceof InputError && error.message.startsWith("keep: ");
+const isStorageError = (error: unknown): error is Error =>
+  error instanceof InputError && error.message.startsWith("keep: ");
 
 /** Resumes the run of a closed tab. */
 async function resume({ name, key, head, scene }: Left): Promise<void> {
@@ -157,7 +192,7 @@ function add({ title, head }: Side): Panel {
 
 /** One training session: lasts until all its runs have ended. */
 async function session(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const { signal } = state.abort = new AbortController();
+  const { signal } = (state.abort = new AbortController());
   Object.assign(state, { runs: [], panels: [], isPaused: false });
   delete document.documentElement.dataset.trained;
   get("panels").replaceChildren();
@@ -208,20 +243,28 @@ function pause(): void {
   get("status").textContent = state.isPaused ? "Paused." : "Training …";
 }
 
-/** Offers the latest unfinished run; after it is deleted, the one before. A closed tab may need a moment to release its run, so this tries again. */
+/**
+ * Offers the latest unfinished run; after it is deleted, the one before. A closed tab may need a moment to release its
+ * run, so this tries again.
+ */
 async function offer(tries = 5): Promise<void> {
-  const { left: [left, ...more], isAnyRunning } = await leftRuns();
+  const {
+    left: [left, ...more],
+    isAnyRunning,
+  } = await leftRuns();
   if (isAnyRunning && tries > 1) setTimeout(() => shown(() => offer(tries - 1)), 500);
   get("left").hidden = true;
   if (!left || state.abort) return;
   const rest = more.length > 0 ? ` ${more.length} older ${more.length > 1 ? "runs are" : "run is"} stored too.` : "";
-  get("left-text").textContent = `An unfinished run on “${left.name}” was stored at epoch ${left.epoch} of ${left.epochs}.${rest}`;
+  get("left-text").textContent =
+    `An unfinished run on “${left.name}” was stored at epoch ${left.epoch} of ${left.epochs}.${rest}`;
   get("left").hidden = false;
   get("go-on").onclick = () => shown(() => resume(left));
-  get("forget").onclick = () => shown(async () => {
-    await forgetRun(left.key);
-    await offer();
-  });
+  get("forget").onclick = () =>
+    shown(async () => {
+      await forgetRun(left.key);
+      await offer();
+    });
 }
 
 // A file can be dropped anywhere on the page.
@@ -237,15 +280,25 @@ get("file").addEventListener("change", () => {
   const input = get<HTMLInputElement>("file");
   const one = input.files?.[0];
   // Reset, so that the same file can be chosen again.
-  if (one) shown(() => file(one)).finally(() => { input.value = ""; });
+  if (one)
+    shown(() => file(one)).finally(() => {
+      input.value = "";
+    });
 });
-get("numbers").addEventListener("change", () => { if (last) shown(() => file(last!)); });
+get("numbers").addEventListener("change", () => {
+  if (last) shown(() => file(last!));
+});
 get("head").addEventListener("change", offerComparison);
 get("target").addEventListener("change", showTarget);
 get("example").addEventListener("change", () => shown(example));
 get("device").addEventListener("change", () => shown(() => engine("model")));
-get("is-log").addEventListener("change", () => { for (const panel of state.panels) panel.scale(checked("is-log")); });
-get("form").addEventListener("submit", (event) => { event.preventDefault(); shown(train); });
+get("is-log").addEventListener("change", () => {
+  for (const panel of state.panels) panel.scale(checked("is-log"));
+});
+get("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  shown(train);
+});
 get("pause").addEventListener("click", pause);
 get("stop").addEventListener("click", () => {
   if (state.isPaused) pause();

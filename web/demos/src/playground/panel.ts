@@ -32,11 +32,20 @@ export class Panel {
     box.append(element("h2", title), this.#state, this.#warning);
     this.#warning.hidden = true;
     this.#state.textContent = "Preparing …";
-    this.#losses = new Chart(figure(box, "Loss", [["training", "model"], ["validation", "plain"]]), {
-      ...this.#lossAxes(hasPoles),
-      series: [{ label: "training", colour: "--model" }, { label: "validation", colour: "--plain" }],
-      isSmall: true,
-    });
+    this.#losses = new Chart(
+      figure(box, "Loss", [
+        ["training", "model"],
+        ["validation", "plain"],
+      ]),
+      {
+        ...this.#lossAxes(hasPoles),
+        series: [
+          { label: "training", colour: "--model" },
+          { label: "validation", colour: "--plain" },
+        ],
+        isSmall: true,
+      },
+    );
     if (hasPoles) {
       this.#coverage = new Chart(figure(box, "Coverage of validation rows", []), {
         x: { label: "epoch" },
@@ -88,7 +97,11 @@ export class Panel {
   /** Draws the losses so far, and predictions with the current weights. */
   async draw(predict: Predict): Promise<void> {
     const epochs = this.#epochs.map(({ epoch }) => epoch + 1);
-    this.#losses.set([epochs, this.#epochs.map(({ trainLoss }) => trainLoss), this.#epochs.map(({ valLoss }) => valLoss)]);
+    this.#losses.set([
+      epochs,
+      this.#epochs.map(({ trainLoss }) => trainLoss),
+      this.#epochs.map(({ valLoss }) => valLoss),
+    ]);
     this.#coverage?.set([epochs, this.#epochs.map(({ coverage }) => (coverage === null ? null : 100 * coverage))]);
     const last = this.#epochs.at(-1);
     if (last) {
@@ -105,7 +118,7 @@ export class Panel {
     const kept = end.bestEpoch === null ? "" : ` The model has the weights of epoch ${end.bestEpoch + 1}.`;
     this.#state.textContent = `${ENDS[end.stop]}${kept} ${this.#start!.gaps}`;
     const { test, validation } = end;
-    const [split, metrics] = test.rows ? ["Test", test] as const : ["Validation", validation] as const;
+    const [split, metrics] = test.rows ? (["Test", test] as const) : (["Validation", validation] as const);
     const figure = (name: string, value: number | null, show: (value: number) => string): [string, string][] =>
       value === null ? [] : [[name, show(value)]];
     figures(this.#figures, [

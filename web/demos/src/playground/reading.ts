@@ -3,7 +3,9 @@ import type { ReadingOptions } from "../engine.js";
 import { get } from "../page.js";
 import type { Table } from "./table.js";
 
-/** The options for reading a file: the decimal mark, and after it the character between groups of three digits, if any. */
+/**
+ * The options for reading a file: the decimal mark, and after it the character between groups of three digits, if any.
+ */
 export function reading(): ReadingOptions {
   const [decimal = ".", thousands] = get<HTMLSelectElement>("numbers").value;
   return { decimal, ...(thousands && { thousands }) };
@@ -13,5 +15,8 @@ export function reading(): ReadingOptions {
 export function plain({ columns, rows }: Table, { decimal = ".", thousands = "" }: ReadingOptions): Table {
   if (decimal === "." && !thousands) return { columns, rows };
   const number = (cell: string) => (thousands ? cell.replaceAll(thousands, "") : cell).replace(decimal, ".");
-  return { columns, rows: rows.map((cells) => cells.map((cell, at) => (columns[at]!.isNumeric ? number(cell) : cell))) };
+  return {
+    columns,
+    rows: rows.map((cells) => cells.map((cell, at) => (columns[at]!.isNumeric ? number(cell) : cell))),
+  };
 }

@@ -1,5 +1,6 @@
-// Tables as text: parsed for drawing, written for the engine. The engine describes a table (`describe`). Cells are split here by the same
-// rules (src/io/records.rs). If the result does not match the description, the table is not drawn.
+// Tables as text: parsed for drawing, written for the engine. The engine describes a table (`describe`). Cells are
+// split here by the same rules (src/io/records.rs). If the result does not match the description, the table is not
+// drawn.
 import type { Description } from "../engine.js";
 
 export interface Table {
@@ -35,7 +36,10 @@ export function separator(text: string): string {
 /** Removes the same surrounding spaces as the engine: ASCII only. */
 const trimmed = (cell: string) => cell.replace(/^[ \t\n\f\r]+|[ \t\n\f\r]+$/g, "");
 
-/** Quotes have a meaning only around a whole cell. They may contain separators, line ends and doubled quotes. Empty lines are skipped. */
+/**
+ * Quotes have a meaning only around a whole cell. They may contain separators, line ends and doubled quotes. Empty
+ * lines are skipped.
+ */
 function* records(text: string, separator: string): Generator<string[]> {
   const [quoted, plain] = [/ *"([^"]*(?:""[^"]*)*)" */y, new RegExp(`[^${separator}\\r\\n]*`, "y")];
   let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
@@ -81,7 +85,10 @@ const isMissing = (cell: string, isNumeric: boolean) =>
 export function sample({ columns, rows }: Table, count: number): Table {
   const whole = rows.filter((cells) => !cells.some((cell, at) => isMissing(cell, columns[at]!.isNumeric)));
   const step = Math.max(1, whole.length / count);
-  return { columns, rows: Array.from({ length: Math.min(count, whole.length) }, (_, at) => whole[Math.floor(at * step)]!) };
+  return {
+    columns,
+    rows: Array.from({ length: Math.min(count, whole.length) }, (_, at) => whole[Math.floor(at * step)]!),
+  };
 }
 
 /** The rows that can be predicted: only the target may be infinite. */
@@ -105,4 +112,6 @@ export const numbers = (table: Table, name: string): number[] => cellsOf(table, 
 
 /** A column as class names. A class that is a number is named as by the engine, however the cell is written. */
 export const labels = (table: Table, name: string): string[] =>
-  (table.columns.some((column) => column.name === name && column.isNumeric) ? numbers(table, name).map(String) : cellsOf(table, name));
+  table.columns.some((column) => column.name === name && column.isNumeric)
+    ? numbers(table, name).map(String)
+    : cellsOf(table, name);

@@ -1,13 +1,12 @@
-// Charts of predictions for a sample of rows: predicted over actual, a curve over one input, a map over two inputs, a confusion matrix.
+// Charts of predictions for a sample of rows: predicted over actual, a curve over one input, a map over two inputs, a
+// confusion matrix.
 import { Chart } from "../chart.js";
 import type { ModelInfo, Prediction } from "../engine.js";
 import { percent, spread } from "../numbers.js";
 import { element, ink } from "../page.js";
 import { csv, labels, names, numbers, predictable, type Table } from "./table.js";
 
-export interface Predict {
-  (x: string): Promise<Prediction>;
-}
+export type Predict = (x: string) => Promise<Prediction>;
 
 /** A chart of one kind. */
 export interface View {
@@ -31,7 +30,10 @@ export function sceneOf(sample: Table | undefined, target: string): Omit<Scene, 
   return rows?.rows.length ? { sample: rows, target } : undefined;
 }
 
-/** Draws the target over the first input, or its classes over the first two, before a model is trained. False if there are no such inputs. */
+/**
+ * Draws the target over the first input, or its classes over the first two, before a model is trained. False if there
+ * are no such inputs.
+ */
 export function preview({ sample, target, host }: Scene): boolean {
   const isNumber = (name: string) => sample.columns.some((column) => column.name === name && column.isNumeric);
   const [first, second] = names(sample).filter((name) => name !== target && isNumber(name));
@@ -40,13 +42,21 @@ export function preview({ sample, target, host }: Scene): boolean {
   const [xs, ys, kinds] = [numbers(sample, first), numbers(sample, up), labels(sample, target)];
   const all = up === target ? ["rows"] : classes(kinds).slice(0, CLASSES);
   host.replaceChildren();
-  const chart = new Chart(figure(host, `${up} over ${first}`, all.map((name, at) => [name, `dots class-${at}`])), {
-    x: { label: first },
-    y: { label: up },
-    series: all.map((label, at) => ({ label, colour: `--class-${at}`, kind: "dots" })),
-  });
+  const chart = new Chart(
+    figure(
+      host,
+      `${up} over ${first}`,
+      all.map((name, at) => [name, `dots class-${at}`]),
+    ),
+    {
+      x: { label: first },
+      y: { label: up },
+      series: all.map((label, at) => ({ label, colour: `--class-${at}`, kind: "dots" })),
+    },
+  );
   const order = xs.map((_, row) => row).sort((a, b) => xs[a]! - xs[b]!);
-  const value = (row: number, name: string) => (Number.isFinite(ys[row]) && (up === target || kinds[row] === name) ? ys[row]! : null);
+  const value = (row: number, name: string) =>
+    Number.isFinite(ys[row]) && (up === target || kinds[row] === name) ? ys[row]! : null;
   chart.set([order.map((row) => xs[row]!), ...all.map((name) => order.map((row) => value(row, name)))]);
   chart.describe(`${xs.length} rows`);
   return true;
@@ -58,7 +68,8 @@ export function viewsOf(scene: Scene, task: ModelInfo["task"]): View[] {
   host.replaceChildren();
   const inputs = names(sample).filter((name) => name !== target);
   const areNumbers = sample.columns.every(({ name, isNumeric }) => isNumeric || name === target);
-  if (task === "classification") return [...(inputs.length === 2 && areNumbers ? [map(scene, inputs)] : []), confusion(scene)];
+  if (task === "classification")
+    return [...(inputs.length === 2 && areNumbers ? [map(scene, inputs)] : []), confusion(scene)];
   return [...(inputs.length === 1 && areNumbers ? [curve(scene, inputs[0]!)] : []), scatter(scene)];
 }
 
@@ -76,14 +87,26 @@ function figure(host: HTMLElement, title: string, keys: [string, string][]): HTM
 
 function scatter({ sample, target, host }: Scene): View {
   const actual = numbers(sample, target);
-  const order = actual.map((_, row) => row).filter((row) => Number.isFinite(actual[row])).sort((a, b) => actual[a]! - actual[b]!);
+  const order = actual
+    .map((_, row) => row)
+    .filter((row) => Number.isFinite(actual[row]))
+    .sort((a, b) => actual[a]! - actual[b]!);
   const x = order.map((row) => actual[row]!);
-  const chart = new Chart(figure(host, "Predicted over actual", [["rows", "dots model"], ["ideal", "truth"]]), {
-    x: { label: `actual ${target}` },
-    y: { label: `predicted ${target}` },
-    series: [{ label: "ideal", colour: "--truth" }, { label: "predicted", colour: "--model", kind: "dots" }],
-    isSmall: true,
-  });
+  const chart = new Chart(
+    figure(host, "Predicted over actual", [
+      ["rows", "dots model"],
+      ["ideal", "truth"],
+    ]),
+    {
+      x: { label: `actual ${target}` },
+      y: { label: `predicted ${target}` },
+      series: [
+        { label: "ideal", colour: "--truth" },
+        { label: "predicted", colour: "--model", kind: "dots" },
+      ],
+      isSmall: true,
+    },
+  );
   return {
     draw: async (predict) => {
       const { value, bottom } = await predict(whole(sample));
@@ -95,18 +118,33 @@ function scatter({ sample, target, host }: Scene): View {
 }
 
 function curve({ sample, target, host }: Scene, input: string): View {
-  const chart = new Chart(figure(host, `${target} over ${input}`, [["rows", "dots truth"], ["model", "model"], ["⊥: no value", "fill"]]), {
-    x: { label: input },
-    y: { label: target },
-    series: [{ label: "row", colour: "--truth", kind: "dots" }, { label: "model", colour: "--model" }],
-    isSmall: true,
-  });
+  const chart = new Chart(
+    figure(host, `${target} over ${input}`, [
+      ["rows", "dots truth"],
+      ["model", "model"],
+      ["⊥: no value", "fill"],
+    ]),
+    {
+      x: { label: input },
+      y: { label: target },
+      series: [
+        { label: "row", colour: "--truth", kind: "dots" },
+        { label: "model", colour: "--model" },
+      ],
+      isSmall: true,
+    },
+  );
   const [xs, ys] = [numbers(sample, input), numbers(sample, target)];
   const points = xs.map((x, row) => [x, ys[row]!] as const);
   const grid = Array.from(spread(Math.min(...xs), Math.max(...xs), CURVE));
-  const text = csv([input], grid.map((x) => [String(x)]));
+  const text = csv(
+    [input],
+    grid.map((x) => [String(x)]),
+  );
   // Rows and grid share one x axis, in sorted order. Each has a gap where the other has a point.
-  const all = [...points.map(([x, y]) => ({ x, y, at: -1 })), ...grid.map((x, at) => ({ x, y: NaN, at }))].sort((a, b) => a.x - b.x);
+  const all = [...points.map(([x, y]) => ({ x, y, at: -1 })), ...grid.map((x, at) => ({ x, y: NaN, at }))].sort(
+    (a, b) => a.x - b.x,
+  );
   const rows = all.map(({ y }) => (Number.isFinite(y) ? y : null));
   return {
     draw: async (predict) => {
@@ -116,7 +154,9 @@ function curve({ sample, target, host }: Scene, input: string): View {
       const line = all.map(({ at }) => (at < 0 ? last : (last = bottom?.[at] ? null : Number(value[at]))));
       const bands = grid.flatMap((x, at): [number, number][] => (bottom?.[at] ? [[x, grid[at + 1] ?? x]] : []));
       chart.set([all.map(({ x }) => x), rows, line], { bands, lines: [] });
-      chart.describe(`${points.length} rows and the model's curve${bottom ? `, ${bands.length} of ${CURVE} points without a value` : ""}`);
+      chart.describe(
+        `${points.length} rows and the model's curve${bottom ? `, ${bands.length} of ${CURVE} points without a value` : ""}`,
+      );
     },
   };
 }
@@ -128,7 +168,11 @@ function map({ sample, target, host }: Scene, [first, second]: string[]): View {
   const actual = labels(sample, target);
   const names = classes(actual);
   const colour = (name: string) => ink(`--class-${names.indexOf(name) % CLASSES}`);
-  const box = figure(host, `${target} over ${first} and ${second}`, names.slice(0, CLASSES).map((name, at) => [name, `dots class-${at}`]));
+  const box = figure(
+    host,
+    `${target} over ${first} and ${second}`,
+    names.slice(0, CLASSES).map((name, at) => [name, `dots class-${at}`]),
+  );
   const canvas = element("canvas", "", "map");
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", `Map of the predicted classes over ${first} and ${second}`);
@@ -137,10 +181,13 @@ function map({ sample, target, host }: Scene, [first, second]: string[]): View {
   const ends = (all: number[]) => [Math.min(...all), Math.max(...all)] as const;
   const [[left, right], [low, high]] = [ends(us), ends(vs)];
   const places = Array.from({ length: MAP * MAP }, (_, at) => [
-    left + ((right - left) * (at % MAP + 0.5)) / MAP,
+    left + ((right - left) * ((at % MAP) + 0.5)) / MAP,
     high - ((high - low) * (Math.floor(at / MAP) + 0.5)) / MAP,
   ]);
-  const text = csv([first!, second!], places.map((place) => place.map(String)));
+  const text = csv(
+    [first!, second!],
+    places.map((place) => place.map(String)),
+  );
   return {
     draw: async (predict) => {
       const { value, probability } = await predict(text);
@@ -183,7 +230,10 @@ function confusion({ sample, target, host }: Scene): View {
       const rows = names.map((name) => {
         const row = element("tr");
         const mine = value.filter((_, at) => actual[at] === name);
-        row.append(element("th", name), ...names.map((other) => element("td", String(mine.filter((one) => one === other).length))));
+        row.append(
+          element("th", name),
+          ...names.map((other) => element("td", String(mine.filter((one) => one === other).length))),
+        );
         return row;
       });
       table.replaceChildren(head, ...rows);

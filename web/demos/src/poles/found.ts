@@ -8,14 +8,18 @@ export interface Pole {
   place: number;
 }
 
-/** The ranges without a value, and the pole in each. A range at an end of the grid is not counted, because only one side of it is known. */
+/**
+ * The ranges without a value, and the pole in each. A range at an end of the grid is not counted, because only one side
+ * of it is known.
+ */
 export function polesFound(grid: ArrayLike<number>, { value, bottom }: Prediction): Pole[] {
   if (!bottom) return [];
   const found: Pole[] = [];
   let last = -1;
   for (let at = 0; at < grid.length; at++) {
     if (bottom[at]) continue;
-    if (last >= 0 && at - last > 1) found.push(pole([grid[last]!, grid[at]!], [Number(value[last]), Number(value[at])]));
+    if (last >= 0 && at - last > 1)
+      found.push(pole([grid[last]!, grid[at]!], [Number(value[last]), Number(value[at])]));
     last = at;
   }
   return found;

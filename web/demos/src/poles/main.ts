@@ -1,4 +1,5 @@
-// Poles: a rational head and a perceptron learn a function with poles from the same measurements. Both are drawn while they train.
+// Poles: a rational head and a perceptron learn a function with poles from the same measurements. Both are drawn while
+// they train.
 import { Chart } from "../chart.js";
 import type { End, Prediction, StartEvent, TrainOptions } from "../engine.js";
 import { follow } from "../follow.js";
@@ -6,7 +7,7 @@ import { places, quantile, short, spread, whole } from "../numbers.js";
 import { element, engine, figures, get, number, ready, shown } from "../page.js";
 import { random } from "../random.js";
 import { nearPole, type Pole, polesFound, reliable } from "./found.js";
-import { polesInside, RANGE, measurements, TARGETS, type Target, truth } from "./functions.js";
+import { measurements, polesInside, RANGE, TARGETS, type Target, truth } from "./functions.js";
 
 const DRAWN = 801;
 const MEASURED = 4001;
@@ -27,7 +28,10 @@ const chart = new Chart(get("curve"), {
 const lossChart = new Chart(get("loss"), {
   x: { label: "epoch", isLog: true },
   y: { label: "loss", isLog: true },
-  series: [{ label: "perceptron, mse", colour: "--plain" }, { label: "rational, pairs", colour: "--model" }],
+  series: [
+    { label: "perceptron, mse", colour: "--plain" },
+    { label: "rational, pairs", colour: "--model" },
+  ],
   isSmall: true,
 });
 
@@ -80,15 +84,33 @@ function chosen(signal: AbortSignal): Setting {
 }
 
 /** Trains one of the two models. */
-async function side(setting: Setting, sides: [Side, Side], at: 0 | 1, slot: string, options: TrainOptions): Promise<void> {
+async function side(
+  setting: Setting,
+  sides: [Side, Side],
+  at: 0 | 1,
+  slot: string,
+  options: TrainOptions,
+): Promise<void> {
   const opened = await engine(slot);
   const run = opened.train(setting.table, {
-    target: "y", hidden: [32, 32], activation: "tanh", lr: 5e-3, weightDecay: 0, batch: 64, patience: 0, test: 0, ...options,
+    target: "y",
+    hidden: [32, 32],
+    activation: "tanh",
+    lr: 5e-3,
+    weightDecay: 0,
+    batch: 64,
+    patience: 0,
+    test: 0,
+    ...options,
   });
   const mine = sides[at];
   mine.end = await follow(run, setting.signal, {
-    start: (event) => { mine.start = event; },
-    epoch: (event) => { mine.losses.push(event.trainLoss); },
+    start: (event) => {
+      mine.start = event;
+    },
+    epoch: (event) => {
+      mine.losses.push(event.trainLoss);
+    },
     draw: async () => {
       mine.curve = await run.predict(setting.grid);
       if (!setting.signal.aborted) draw(setting, sides);
@@ -99,13 +121,16 @@ async function side(setting: Setting, sides: [Side, Side], at: 0 | 1, slot: stri
 function draw({ target, place, grid }: Setting, [plain, rational]: [Side, Side]): void {
   const none = Array.from(grid, () => null);
   const found = rational.curve ? polesFound(grid, rational.curve) : [];
-  chart.set([
-    grid,
-    truth(target, place, grid),
-    plain.curve ? (plain.curve.value as Float64Array) : none,
-    rational.curve ? reliable(rational.curve) : none,
-    rational.curve ? nearPole(rational.curve) : none,
-  ], { bands: found.map(({ band }) => band), lines: polesInside(target, place) });
+  chart.set(
+    [
+      grid,
+      truth(target, place, grid),
+      plain.curve ? (plain.curve.value as Float64Array) : none,
+      rational.curve ? reliable(rational.curve) : none,
+      rational.curve ? nearPole(rational.curve) : none,
+    ],
+    { bands: found.map(({ band }) => band), lines: polesInside(target, place) },
+  );
   const longest = Math.max(plain.losses.length, rational.losses.length);
   const epochs = Array.from({ length: longest }, (_, epoch) => epoch + 1);
   const row = (losses: number[]) => epochs.map((_, epoch) => losses[epoch] ?? null);
@@ -128,13 +153,23 @@ async function conclude(setting: Setting, sides: [Side, Side], seconds: number):
   const unmarked = errors(target, place, fine, predictedRational, (at) => Boolean(bottom?.[at] || gap?.[at]));
   const extra = found.filter((one) => poles.every((pole) => Math.abs(pole - one.place) > NEAR)).length;
   figures(get("figures"), [
-    ["Median error, rational head", median(predictedRational), `largest outside of marked places: ${short(Math.max(...unmarked), 2)}`],
+    [
+      "Median error, rational head",
+      median(predictedRational),
+      `largest outside of marked places: ${short(Math.max(...unmarked), 2)}`,
+    ],
     ["Median error, perceptron", median(predictedPlain), "at all points"],
     ["False poles", String(extra), "reported where there is none"],
-    ["Training time, both", `${seconds.toFixed(1)} s`, `${whole(sides[0].start!.trainRows)} and ${whole(sides[1].start!.trainRows)} rows`],
+    [
+      "Training time, both",
+      `${seconds.toFixed(1)} s`,
+      `${whole(sides[0].start!.trainRows)} and ${whole(sides[1].start!.trainRows)} rows`,
+    ],
   ]);
   chart.describe(`${poles.length} true poles; the rational head found ${poles.length - missed}`);
-  lossChart.describe(`final losses: perceptron ${short(sides[0].losses.at(-1)!)}, rational ${short(sides[1].losses.at(-1)!)}`);
+  lossChart.describe(
+    `final losses: perceptron ${short(sides[0].losses.at(-1)!)}, rational ${short(sides[1].losses.at(-1)!)}`,
+  );
   const [used, all] = sides.map(({ start }) => start!.trainRows + start!.valRows) as [number, number];
   get("dropped").textContent = `Here these are ${whole(all - used)} of ${whole(all)} rows.`;
   get("status").textContent = "Done. Move the pole with the slider, or choose another function.";
@@ -142,25 +177,36 @@ async function conclude(setting: Setting, sides: [Side, Side], seconds: number):
 }
 
 /** The absolute errors at points where the meter gives a number and the model does, or is not marked otherwise. */
-function errors({ value: formula }: Target, place: number, grid: Float32Array, { value, bottom }: Prediction, isMarked = (at: number) => Boolean(bottom?.[at])): number[] {
+function errors(
+  { value: formula }: Target,
+  place: number,
+  grid: Float32Array,
+  { value, bottom }: Prediction,
+  isMarked = (at: number) => Boolean(bottom?.[at]),
+): number[] {
   return Array.from(grid).flatMap((x, at) => {
     const expected = formula(x, place);
     return isMarked(at) || Math.abs(expected) > RANGE ? [] : [Math.abs(Number(value[at]) - expected)];
   });
 }
 
-/** Fills the table with a row per pole: its position by the rational head, and the perceptron's value there. Returns the number of missed poles. */
+/**
+ * Fills the table with a row per pole: its position by the rational head, and the perceptron's value there. Returns the
+ * number of missed poles.
+ */
 function tabulate(poles: number[], found: Pole[], atPoles: ArrayLike<number>): number {
   let missed = 0;
-  get("poles").replaceChildren(...poles.map((pole, at) => {
-    const off = ({ place }: Pole) => Math.abs(place - pole);
-    const nearest = found.toSorted((a, b) => off(a) - off(b)).find((one) => off(one) <= NEAR);
-    if (!nearest) missed++;
-    const result = nearest ? [places(nearest.place, 4), short(off(nearest), 2)] : ["not found", "–"];
-    const row = element("tr");
-    row.append(...[places(pole, 4), ...result, short(atPoles[at]!)].map((cell) => element("td", cell)));
-    return row;
-  }));
+  get("poles").replaceChildren(
+    ...poles.map((pole, at) => {
+      const off = ({ place }: Pole) => Math.abs(place - pole);
+      const nearest = found.toSorted((a, b) => off(a) - off(b)).find((one) => off(one) <= NEAR);
+      if (!nearest) missed++;
+      const result = nearest ? [places(nearest.place, 4), short(off(nearest), 2)] : ["not found", "–"];
+      const row = element("tr");
+      row.append(...[places(pole, 4), ...result, short(atPoles[at]!)].map((cell) => element("td", cell)));
+      return row;
+    }),
+  );
   return missed;
 }
 
@@ -168,7 +214,8 @@ function tabulate(poles: number[], found: Pole[], atPoles: ArrayLike<number>): n
 function show(): void {
   const { value: name } = get<HTMLSelectElement>("function");
   const { place, axes } = TARGETS[name]!;
-  for (const formula of document.querySelectorAll<HTMLElement>("[data-formula]")) formula.hidden = formula.dataset.formula !== name;
+  for (const formula of document.querySelectorAll<HTMLElement>("[data-formula]"))
+    formula.hidden = formula.dataset.formula !== name;
   chart.axes({ label: axes.x }, { label: axes.y, range: [-HEIGHT, HEIGHT] });
   Object.assign(get<HTMLInputElement>("place"), { min: place.min, max: place.max, value: place.start });
   showPlace();
@@ -185,10 +232,19 @@ function later(): void {
   soon = setTimeout(() => shown(train), 200);
 }
 
-get("function").addEventListener("change", () => { show(); shown(train); });
-get("place").addEventListener("input", () => { showPlace(); later(); });
+get("function").addEventListener("change", () => {
+  show();
+  shown(train);
+});
+get("place").addEventListener("input", () => {
+  showPlace();
+  later();
+});
 get("device").addEventListener("change", () => shown(train));
-get("form").addEventListener("submit", (event) => { event.preventDefault(); shown(train); });
+get("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  shown(train);
+});
 show();
 ready();
 shown(train);

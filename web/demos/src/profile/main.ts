@@ -16,12 +16,19 @@ let profile: StepProfile | undefined;
 function rows(): { x: Float32Array; y: Float32Array } {
   const next = random(1);
   const x = Float32Array.from({ length: ROWS * INPUTS }, () => next.between(-1, 1));
-  const y = Float32Array.from({ length: ROWS }, (_, row) => Math.sin(3 * x[row * INPUTS]!) + x[row * INPUTS + 1]! * x[row * INPUTS + 4]!);
+  const y = Float32Array.from(
+    { length: ROWS },
+    (_, row) => Math.sin(3 * x[row * INPUTS]!) + x[row * INPUTS + 1]! * x[row * INPUTS + 4]!,
+  );
   return { x, y };
 }
 
 function options(signal: AbortSignal): ProfileOptions {
-  const hidden = get<HTMLInputElement>("hidden").value.split(",").map((width) => width.trim()).filter(Boolean).map(Number);
+  const hidden = get<HTMLInputElement>("hidden")
+    .value.split(",")
+    .map((width) => width.trim())
+    .filter(Boolean)
+    .map(Number);
   const step = get<HTMLSelectElement>("step").value as "" | "recorded";
   const windows = Number(get<HTMLSelectElement>("windows").value);
   return { hidden, batch: number("batch"), bins: 0, test: 0, validation: 0, windows, signal, ...(step && { step }) };
@@ -30,7 +37,7 @@ function options(signal: AbortSignal): ProfileOptions {
 /** Measures and shows the result. A measurement that is still running ends first. */
 async function measure(): Promise<void> {
   abort?.abort();
-  const { signal } = abort = new AbortController();
+  const { signal } = (abort = new AbortController());
   delete document.documentElement.dataset.trained;
   const button = get<HTMLButtonElement>("measure");
   try {
@@ -90,7 +97,14 @@ function bars(list: HTMLElement, groups: LaunchGroup[]): void {
   const shown = launched.length > MOST_BARS ? launched.slice(0, MOST_BARS - 1) : launched;
   const left = launched.slice(shown.length);
   const sum = (of: (group: LaunchGroup) => number) => left.reduce((total, group) => total + of(group), 0);
-  if (left.length > 0) shown.push({ ...left[0]!, name: `${left.length} others`, ms: sum(({ ms }) => ms), share: sum(({ share }) => share), launches: sum(({ launches }) => launches) });
+  if (left.length > 0)
+    shown.push({
+      ...left[0]!,
+      name: `${left.length} others`,
+      ms: sum(({ ms }) => ms),
+      share: sum(({ share }) => share),
+      launches: sum(({ launches }) => launches),
+    });
   list.replaceChildren(...[...shown, ...between].map(bar));
 }
 
@@ -100,17 +114,38 @@ function bar({ name, share, ms, launches }: LaunchGroup): HTMLElement {
   part.style.width = `${100 * Math.min(Math.max(share, 0), 1)}%`;
   track.append(part);
   const times = launches > 1 ? ` (${launches} ×)` : "";
-  item.append(element("span", `${name}${times}`, "label"), element("span", `${percent(share)} · ${time(ms)}`, "value"), track);
+  item.append(
+    element("span", `${name}${times}`, "label"),
+    element("span", `${percent(share)} · ${time(ms)}`, "value"),
+    track,
+  );
   return item;
 }
 
-function row({ kernel, layer, op, direction, ms, share, gflops, flops, rooflineShare, bound }: LaunchProfile): HTMLElement {
+function row({
+  kernel,
+  layer,
+  op,
+  direction,
+  ms,
+  share,
+  gflops,
+  flops,
+  rooflineShare,
+  bound,
+}: LaunchProfile): HTMLElement {
   const line = element("tr");
   const name = Object.assign(element("th", kernel), { scope: "row" });
   const parts = [layer, op, direction].filter((part, at, all) => part && part !== "other" && all.indexOf(part) === at);
   name.append(element("small", parts.join(", ")));
   const seen = (text: string) => (ms > 0 ? text : "–");
-  const cells = [seen(time(ms)), seen(percent(share)), flops > 0 ? seen(rate(gflops)) : "–", seen(percent(rooflineShare)), bound];
+  const cells = [
+    seen(time(ms)),
+    seen(percent(share)),
+    flops > 0 ? seen(rate(gflops)) : "–",
+    seen(percent(rooflineShare)),
+    bound,
+  ];
   line.append(name, ...cells.map((text) => element("td", text)));
   return line;
 }
