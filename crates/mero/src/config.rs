@@ -171,12 +171,9 @@ fn spelled(name: &str, kind: &Kind, value: &Value, place: &str) -> Result<Vec<St
         Value::List(items) if matches!(kind, Kind::Fields { .. } | Kind::Numbers | Kind::Ranges) => {
             let mut fields = Vec::new();
             for item in items {
-                match if let Value::Text(text) = item { kind.parse(text) } else { item.clone() } {
-                    Value::Fields(more) => fields.extend(more),
-                    other => {
-                        kind.check(&other, place, Naming::Command).map_err(|error| error.with_kind(ErrorKind::Usage))?
-                    }
-                }
+                let part = if let Value::Text(text) = item { kind.parse(text) } else { item.clone() };
+                kind.check(&part, place, Naming::Command).map_err(|error| error.with_kind(ErrorKind::Usage))?;
+                fields.extend_from_slice(part.fields());
             }
             Value::Fields(fields)
         }
