@@ -25,10 +25,12 @@
 
 mod ceilings;
 mod memory;
+mod options;
 mod step;
 mod trace;
 
 pub use ceilings::{Ceilings, CopyRate};
 pub use memory::{Leak, Mark, MemoryProfile, TagBytes};
+pub use options::{OPTIONS, ProfileOptions};
 pub use step::{Group, Grouping, LaunchProfile, StepProfile};
 pub use trace::trace;

@@ -19,7 +19,7 @@ pub use finding::{Finding, Verdict};
 pub use folds::{Fold, mean_and_spread, residuals};
 pub use held::{HeldRows, check_groups};
 pub use judged::{About, Judged};
-pub use options::{READING, TABLE as OPTIONS, TrainOptions, absent};
+pub use options::{PREDICTING, Predicting, READING, TABLE as OPTIONS, TrainOptions, absent};
 pub use origin::Origin;
 pub use provenance::Provenance;
 pub use split::{Run, SplitTable};

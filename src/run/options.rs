@@ -10,12 +10,14 @@ mod memory;
 mod names;
 mod poles;
 mod precision;
+mod predicting;
 mod reading;
 mod resolve;
 mod table;
 mod training;
 
 pub use absent::absent;
+pub use predicting::{PREDICTING, Predicting};
 pub use reading::READING;
 pub use table::TABLE;
 

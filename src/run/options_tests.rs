@@ -77,6 +77,7 @@ fn every_option_is_stored_and_has_a_doc() {
         "tau_train" | "threshold" => {
             vec![("head", Value::Text("rational".into())), ("tau_infer", Value::Number(0.01))]
         }
+        "coverage_patience" => vec![("head", Value::Text("rational".into())), ("min_coverage", Value::Number(0.5))],
         "degrees" | "tau_infer" | "min_coverage" | "term" | "hold_coverage" | "sample_poles" => {
             vec![("head", Value::Text("rational".into()))]
         }

@@ -5,8 +5,9 @@ use std::fs;
 
 use meromorph::fit;
 use meromorph::judge::Metrics;
-use meromorph::options::{Naming, markdown, typescript};
-use meromorph::run::{OPTIONS, READING};
+use meromorph::options::{Given, Kind, Naming, Table, Value, markdown, typescript};
+use meromorph::profile;
+use meromorph::run::{OPTIONS, PREDICTING, READING};
 
 /// Compares a file with what it should hold, or writes it.
 fn check(path: &str, expected: &str) {
@@ -33,6 +34,8 @@ fn check_between(path: &str, task: &str, expected: &str) {
 #[test]
 fn documents_list_every_option() {
     check_between("docs/CLI.md", "train", &markdown(&OPTIONS, Naming::Command));
+    check_between("docs/CLI.md", "predict", &markdown(&PREDICTING, Naming::Command));
+    check_between("docs/CLI.md", "profile", &markdown(&profile::OPTIONS, Naming::Command));
     check_between("docs/CURVES.md", "fit", &markdown(&fit::OPTIONS, Naming::Command));
     let both = [markdown(&OPTIONS, Naming::JavaScript), markdown(&READING, Naming::JavaScript)];
     check_between("web/README.md", "train", &both.join("\n"));
@@ -50,27 +53,72 @@ fn typescript_types_have_every_metric() {
     check("web/src/metrics.ts", &format!("{head}\n{doc}\nexport interface Metrics {{\n{rows}{metrics}}}\n"));
 }
 
-#[test]
-fn typescript_types_have_every_option() {
-    let head = "// The options of a training run. Generated from src/run/options/table.rs by\n// `MERO_WRITE=1 cargo test --test engine generated`: do not edit.\n";
-    let (fields, reading) = (typescript(&OPTIONS), typescript(&READING));
-    check(
-        "web/src/train-options.ts",
-        &format!(
-            "{head}\n/** Options of a training run that the engine reads. */\nexport interface EngineOptions {{\n{fields}}}\n\n\
-             /** How a table of text is written. */\nexport interface ReadingOptions {{\n{reading}}}\n"
-        ),
-    );
+/// A file of TypeScript with the options of some tasks: the doc of each, its name and its fields.
+fn check_types(path: &str, source: &str, tasks: &[(&str, &str, String)]) {
+    let head =
+        format!("// Generated from {source} by\n// `MERO_WRITE=1 cargo test --test engine generated`: do not edit.\n");
+    let interface = |(doc, name, fields): &(&str, &str, String)| {
+        format!("\n/** {doc} */\nexport interface {name} {{\n{fields}}}\n")
+    };
+    check(path, &(head + &tasks.iter().map(interface).collect::<String>()));
 }
 
 #[test]
-fn typescript_types_have_every_option_of_a_fit() {
-    let head = "// The options of a curve fit. Generated from src/fit/options.rs by\n// `MERO_WRITE=1 cargo test --test engine generated`: do not edit.\n";
-    let fields = typescript(&fit::OPTIONS);
-    check(
-        "web/src/fit-options.ts",
-        &format!(
-            "{head}\n/** Options of a curve fit that the engine reads. */\nexport interface SolverOptions {{\n{fields}}}\n"
-        ),
-    );
+fn typescript_types_have_every_option() {
+    let train = ("Options of a training run that the engine reads.", "EngineOptions", typescript(&OPTIONS));
+    let reading = ("How a table of text is written.", "ReadingOptions", typescript(&READING));
+    check_types("web/src/train-options.ts", "src/run/options/table.rs and reading.rs", &[train, reading]);
+    let fit = ("Options of a curve fit that the engine reads.", "SolverOptions", typescript(&fit::OPTIONS));
+    check_types("web/src/fit-options.ts", "src/fit/options.rs", &[fit]);
+    let predicting = ("Options of a prediction that the engine reads.", "PredictingOptions", typescript(&PREDICTING));
+    check_types("web/src/predict-options.ts", "src/run/options/predicting.rs", &[predicting]);
+    let measuring = ("How much of a training run is measured.", "MeasuringOptions", typescript(&profile::OPTIONS));
+    check_types("web/src/profile-options.ts", "src/profile/options.rs", &[measuring]);
+}
+
+/// A value that an option accepts and that is not its default.
+fn sample(name: &str, kind: &Kind) -> Value {
+    let text = |text: &str| Value::Text(text.into());
+    let fields = |value: Value| Value::Fields(vec![("a".into(), value)]);
+    match (name, kind) {
+        ("decimal" | "thousands" | "delimiter" | "escape", _) => text(","),
+        ("encoding", _) => text("latin1"),
+        (_, Kind::Flag) => Value::Flag(true),
+        (_, Kind::Switch) => Value::Flag(false),
+        (_, Kind::Number(_) | Kind::Double(_)) => Value::Number(0.25),
+        (_, Kind::Whole { .. }) => Value::Number(7.0),
+        (_, Kind::Name(names) | Kind::Formula(names)) => text(names().last().unwrap().0),
+        (_, Kind::Texts) => Value::List(vec![text("a")]),
+        (_, Kind::Fields { .. }) => fields(text("b")),
+        (_, Kind::Numbers) => fields(Value::Number(2.0)),
+        (_, Kind::Ranges) => fields(Value::List(vec![Value::Number(0.0), Value::Number(2.0)])),
+        (_, Kind::Text(_) | Kind::Wholes { .. }) => text("a"),
+    }
+}
+
+/// Each option of a table is stored where something reads it, and its doc is a sentence without a full stop.
+fn check_options<T: Default + std::fmt::Debug>(table: &'static Table<T>, needs: &[(&str, &str, Value)]) {
+    for entry in table.entries() {
+        let before = needs.iter().filter(|(name, _, _)| *name == entry.name);
+        let mut given: Vec<Given<T>> = before.map(|(_, other, value)| (table.entry(other), value.clone())).collect();
+        let applied = |given: &[Given<T>]| {
+            let mut options = T::default();
+            table.apply(&mut options, given, Naming::Rust).map(|()| format!("{options:?}"))
+        };
+        let without = applied(&given).unwrap();
+        given.push((entry, sample(entry.name, &entry.kind)));
+        assert_ne!(applied(&given).unwrap(), without, "{}: its value changes nothing", entry.name);
+        assert!(!entry.doc.is_empty() && !entry.doc.ends_with('.'), "{}: {}", entry.name, entry.doc);
+        let alone = given.len() == 1;
+        assert_eq!(alone, applied(&given[given.len() - 1..]).is_ok(), "{}: alone", entry.name);
+    }
+}
+
+#[test]
+fn every_option_of_fits_predictions_profiles_and_tables_changes_something() {
+    let text = |text: &str| Value::Text(text.into());
+    check_options(&fit::OPTIONS, &[("absolute_sigma", "sigma", text("s")), ("loss_scale", "loss", text("huber"))]);
+    check_options(&PREDICTING, &[]);
+    check_options(&profile::OPTIONS, &[]);
+    check_options(&READING, &[]);
 }

@@ -1,4 +1,5 @@
 // The public types of data and of predictions.
+import type { PredictingOptions } from "./predict-options.js";
 import type { ReadingOptions } from "./train-options.js";
 
 export type { ReadingOptions };
@@ -104,6 +105,9 @@ export interface Prediction<Flags extends Uint8Array | Uint32Array = Uint8Array,
    * otherwise of the predictions of several `members`.
    */
   deviation?: Float64Array;
+  /** The ends of the interval around `value` that the option `interval` asked for; NaN without a prediction. */
+  lower?: Float64Array;
+  upper?: Float64Array;
   /** The probability of the predicted class, 0 to 1. Only for classes, as is the next one. */
   probability?: Float64Array;
   /** The probabilities of every class by its name. */
@@ -151,6 +155,9 @@ export interface RowPrediction<T extends Task = Task> {
    * predictions of several `members`.
    */
   deviation?: number;
+  /** The ends of the interval around `value` that the option `interval` asked for. */
+  lower?: number;
+  upper?: number;
   /** The probability of the predicted class. */
   probability?: number;
   /** The probabilities of every class by its name. */
@@ -168,25 +175,12 @@ export interface RowPrediction<T extends Task = Task> {
 }
 
 /** Options of a prediction. Those of {@link ReadingOptions} say how a table of text is written. */
-export interface PredictOptions extends ReadingOptions {
-  /**
-   * What happens to a row with a category that training never saw: it counts as none of those that training saw
-   * (`other`, the default), it has no prediction (`skip`), or it is an error (`refuse`). With `other` and `skip`, a row
-   * with a cell that cannot be used, such as a text for a number, has no prediction; `notes` says why.
-   */
-  unknown?: "other" | "skip" | "refuse" | undefined;
+export interface PredictOptions extends ReadingOptions, PredictingOptions {
   /**
    * `bytes` (default): one flag per row, 0 or 1. `words`: packed; bit i of word w is the flag of row 32·w + i. For the
    * result of rows it changes nothing.
    */
   masks?: "bytes" | "words" | undefined;
-  /**
-   * The type in which a GPU stores inputs, activations and outputs. `f16` needs half the memory; predictions differ by
-   * about 0.1 % of their usual size, and a row with values beyond ±65,504 is an error. Weights and sums stay f32, and
-   * the CPU always uses f32. Only for plain perceptrons with up to 16 layers of up to 128 units (1,024 on the CPU);
-   * other models are refused, because ⊥ is decided in f32.
-   */
-  precision?: "f32" | "f16" | undefined;
   /** If it aborts, the promise is rejected with its reason. */
   signal?: AbortSignal | undefined;
 }

@@ -1,4 +1,4 @@
-// The options of a curve fit. Generated from src/fit/options.rs by
+// Generated from src/fit/options.rs by
 // `MERO_WRITE=1 cargo test --test engine generated`: do not edit.
 
 /** Options of a curve fit that the engine reads. */

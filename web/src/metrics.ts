@@ -23,23 +23,15 @@ export interface Metrics {
   balancedAccuracy: number | null;
   /** Mean over the classes of F1, the harmonic mean of precision and recall. */
   f1: number | null;
-  /**
-   * Correlation of classes and predicted classes (Matthews), 0 for guesses, also where one class has most rows; absent
-   * if a class has all rows.
-   */
+  /** Correlation of classes and predicted classes (Matthews), 0 for guesses, also where one class has most rows; absent if a class has all rows. */
   mcc: number | null;
-  /**
-   * Area under the ROC curve, for more than two classes the mean of each against the rest; absent if a class has all
-   * rows.
-   */
+  /** Area under the ROC curve, for more than two classes the mean of each against the rest; absent if a class has all rows. */
   auc: number | null;
   /** Mean of -ln p of the rows' own classes. */
   logLoss: number | null;
   /** Mean distance of the predicted classes' probability from the share of them that is right, over ten bins. */
   calibration: number | null;
-  /**
-   * Median absolute error of the values of a model with poles, in target units: robust against a few rows near a pole.
-   */
+  /** Median absolute error of the values of a model with poles, in target units: robust against a few rows near a pole. */
   median: number | null;
   /** Share of values of a model with poles that are decoded to a number; the errors are over these. */
   coverage: number | null;

@@ -42,13 +42,14 @@ export async function predicted(
   options: PredictOptions,
   predict: (packed: Packed, options: Predicting, signal: AbortSignal | undefined) => Promise<RemotePrediction>,
 ): Promise<Answer> {
-  const {
-    signal,
-    masks,
-    precision,
-    unknown = "other",
-    ...rest
-  } = taken("predict", options, ["unknown", "masks", "precision", ...READING_OPTIONS, "signal"]);
+  const { signal, masks, precision, unknown, interval, ...rest } = taken("predict", options, [
+    "unknown",
+    "masks",
+    "precision",
+    "interval",
+    ...READING_OPTIONS,
+    "signal",
+  ]);
   // If the call below fails too, its error is the one that the caller sees.
   if (info instanceof Promise) info.catch(() => {});
   const isLate = info instanceof Promise && needsNames(x);
@@ -63,7 +64,7 @@ export async function predicted(
     request: connection.request,
     signal,
   });
-  const asked = { masks: packed.shape && masks === "words" ? undefined : masks, precision, unknown };
+  const asked = { masks: packed.shape && masks === "words" ? undefined : masks, precision, unknown, interval };
   const prediction = named(await predict(packed, asked, signal), await info);
   if (!packed.shape) return prediction;
   const rows = await paced(byRow(prediction), signal);

@@ -53,6 +53,8 @@ const ROWS = 256;
 export function* byRow({
   value: values,
   deviation,
+  lower,
+  upper,
   probability,
   probabilities,
   bottom,
@@ -66,6 +68,7 @@ export function* byRow({
     return {
       value: isNone ? null : value,
       ...(deviation && !isNone && { deviation: deviation[row]! }),
+      ...(lower && upper && !isNone && { lower: lower[row]!, upper: upper[row]! }),
       ...(probability && { probability: probability[row]! }),
       ...(all && { probabilities: Object.fromEntries(all.map(([name, shares]) => [name, shares[row]!])) }),
       ...(bottom && { bottom: bottom[row] === 1, gap: gap?.[row] === 1, fault: fault?.[row] === 1 }),

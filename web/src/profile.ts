@@ -1,12 +1,9 @@
 // The types of a step profile.
+import type { MeasuringOptions } from "./profile-options.js";
 import type { TrainOptions } from "./types.js";
 
 /** Options of {@link Engine.profile}: those of a training run, and how much is measured. */
-export interface ProfileOptions extends Omit<TrainOptions, "keep" | "signal"> {
-  /** Training steps in a window, 1 to 10,000. Default: as many as take about 0.2 seconds, at most 2,000. */
-  steps?: number | undefined;
-  /** Windows in which launches are measured, 1 to 10,000. Between them are as many without measuring. Default: 9. */
-  windows?: number | undefined;
+export interface ProfileOptions extends Omit<TrainOptions, "keep" | "signal">, MeasuringOptions {
   /** If it aborts, measuring ends and the promise is rejected with its reason. */
   signal?: AbortSignal | undefined;
 }

@@ -1,4 +1,4 @@
-// The options of a training run. Generated from src/run/options/table.rs by
+// Generated from src/run/options/table.rs and reading.rs by
 // `MERO_WRITE=1 cargo test --test engine generated`: do not edit.
 
 /** Options of a training run that the engine reads. */

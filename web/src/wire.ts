@@ -29,6 +29,7 @@ export interface Predicting {
   masks?: unknown;
   precision?: unknown;
   unknown?: unknown;
+  interval?: unknown;
 }
 
 /** A prediction as it is sent: notes and probabilities as plain arrays. */

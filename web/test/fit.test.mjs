@@ -342,7 +342,7 @@ test("options say how text is written; messages name them", async () => {
     [() => model.predict(csv, { header: 1 }), /^InputError: predict: header: got 1, expected true or false/],
     [
       () => model.predict(csv, { unknown: "ignore" }),
-      /^InputError: predict: unknown is "ignore", expected one of "other", "skip", "refuse"/,
+      /^InputError: predict: unknown: got "ignore", expected one of "other", "skip", "refuse"/,
     ],
     [
       () => model.predict([{ größe: 1, ort: {} }]),

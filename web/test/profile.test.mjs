@@ -142,9 +142,9 @@ test("a table is profiled as it is trained; options, data and sizes that are wro
   }, OPTIONS);
   const answers = [
     "cpu",
-    "InputError: profile: windows: got 0, expected a whole number from 1 to 10000",
-    "InputError: profile: steps: got 2.5, expected a whole number from 1 to 10000",
-    'InputError: profile: steps: got "many", expected a whole number from 1 to 10000',
+    "InputError: profile: windows: got 0, expected a whole number from 1 to 1000000",
+    "InputError: profile: steps: got 2.5, expected a whole number from 1 to 1000000",
+    'InputError: profile: steps: got "many", expected a whole number from 1 to 1000000',
     /^InputError: profile: .*hiden.*hidden/,
     /^InputError: profile: .*keep/,
     "InputError: profile: options: got 5, expected an object",

@@ -136,3 +136,29 @@ test("several models at once", async () => {
   );
   engine.dispose();
 });
+
+test("intervals are those of the command, as arrays and in rows", async () => {
+  const engine = await mero.open({ device: "cpu" });
+  const { model } = await engine.fit(only("a", "size"), { target: "size", ...quick });
+  const asked = [{ a: -0.5 }, { a: 0.5 }];
+  const { value, lower, upper } = await model.predict({ a: [-0.5, 0.5] }, { interval: 0.8 });
+  const expected = command(await model.save(), asked, ["a"], "--interval", "0.8");
+  for (const [row, cells] of expected.entries()) {
+    const near = [value, lower, upper].every((column, at) => Math.abs(column[row] - Number(cells[at])) < 1e-5);
+    assert.ok(near, `${value} ${lower} ${upper}: ${cells}`);
+    assert.ok(lower[row] < value[row] && value[row] < upper[row]);
+  }
+  const [first] = await model.predict(asked, { interval: 0.8 });
+  assert.deepEqual([first.lower, first.upper], [lower[0], upper[0]]);
+  assert.equal((await model.predict(asked))[0].lower, undefined);
+  await assert.rejects(
+    model.predict(asked, { interval: 1 }),
+    /^InputError: predict: interval: got 1, expected a probability between 0 and 1$/,
+  );
+  const { model: classes } = await engine.fit(only("a", "rating"), { target: "rating", ...quick });
+  await assert.rejects(
+    classes.predict(asked, { interval: 0.8 }),
+    /^InputError: predict: interval: only predictions of numbers/,
+  );
+  engine.dispose();
+});

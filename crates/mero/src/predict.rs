@@ -21,6 +21,7 @@ use columns::{Columns, beside};
 use meromorph::files::{Table, TableBytes, csv};
 use meromorph::internal::host;
 use meromorph::model::{Follow, Model, PredictOptions, Prediction};
+use meromorph::run::Predicting;
 use meromorph::scm::strict::{self, Range};
 use meromorph::table::{Note, Target};
 use meromorph::train::Precision;
@@ -29,6 +30,7 @@ use notes::{note_texts, summary};
 
 pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
+    let predicting = args.predicting()?;
     let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
     if let Some(out) = out {
         check_csv(out)?;
@@ -39,19 +41,19 @@ pub(super) fn run(args: &Args) -> Answer {
         Saved::Model(model) => *model,
         Saved::Fit(fit) => {
             args.check_fit()?;
-            return curve::run(args, &fit, out);
+            return curve::run(args, &fit, predicting.interval, out);
         }
     };
-    args.check(&model)?;
+    args.check(&model, &predicting)?;
     let New { table, format, bytes } = read_for(&model, &args.file, &args.reading, "predict")?;
     check_header(&table, format.header, model.preparation()?.names())?;
     let device = args.hardware.open()?;
     let progress = Progress::of(table.rows() as u64, "predicting");
-    let (predictions, notes) = args.predict(&model, &device, &table, &progress)?;
+    let (predictions, notes) = args.predict(&model, &device, (&table, &predicting), &progress)?;
     let names: Vec<&str> = model.preparation()?.names().collect();
     check_memory(&table, bytes.as_ref().filter(|_| args.with_inputs))?;
     let mut columns = Columns::of(&model, &predictions);
-    args.fill(&mut columns, (&model, &device), &table, &predictions)?;
+    args.fill(&mut columns, (&model, &device), (&table, &predicting), &predictions)?;
     let bottom = if args.valid.is_empty() { "no value: at a pole" } else { "no value: at a pole, or not valid" };
     columns.notes = note_texts(&notes, &names, &predictions, bottom);
     let text = if args.with_inputs {
@@ -60,7 +62,7 @@ pub(super) fn run(args: &Args) -> Answer {
         csv::write(&columns.values())
     };
     progress.finish();
-    if args.precision == Precision::F16 && device.info().runs_cpu_path() {
+    if predicting.precision == Precision::F16 && device.info().runs_cpu_path() {
         console::complain("mero predict: precision: the cpu predicts in f32, not in f16");
     }
     match out {
@@ -118,17 +120,12 @@ impl Args {
         &self,
         model: &Model,
         device: &Device,
-        table: &Table,
+        (table, predicting): (&Table, &Predicting),
         progress: &Progress,
     ) -> Result<(Vec<Prediction>, Vec<Note>)> {
         let follow = |done: usize, all: usize| progress.reach(done, all);
         let factors = self.factors(table)?;
-        let options = PredictOptions {
-            factors: &factors,
-            precision: self.precision,
-            unknown: self.unknown,
-            follow: Some(Follow(&follow)),
-        };
+        let options = PredictOptions { factors: &factors, follow: Some(Follow(&follow)), ..predicting.options() };
         block_on(model.predict_noting(device, table, options))
     }
 
@@ -137,12 +134,13 @@ impl Args {
         &self,
         columns: &mut Columns<'_>,
         (model, device): (&Model, &Device),
-        table: &Table,
+        (table, predicting): (&Table, &Predicting),
         predictions: &[Prediction],
     ) -> Result<()> {
         if self.range {
             let factors = self.factors(table)?;
-            let options = PredictOptions { factors: &factors, unknown: self.unknown, ..PredictOptions::default() };
+            let options =
+                PredictOptions { factors: &factors, unknown: predicting.unknown, ..PredictOptions::default() };
             let ranges = block_on(ranges(model, device, table, &options))?;
             let given = |(range, prediction): (&'static str, &Prediction)| match prediction {
                 Prediction::None => "",
@@ -153,11 +151,11 @@ impl Args {
         // The shares are the prediction.
         let is_share = matches!(model.preparation()?.target, Target::Shares { .. });
         if self.proba || is_share {
-            columns.probabilities = block_on(model.probabilities(device, table, self.unknown))?;
+            columns.probabilities = block_on(model.probabilities(device, table, predicting.unknown))?;
             columns.classes = model.preparation()?.target.levels().iter().map(|name| format!("p({name})")).collect();
         }
-        if let Some(level) = self.interval {
-            let intervals = block_on(model.intervals(device, table, (level, self.unknown)))?;
+        if let Some(level) = predicting.interval {
+            let intervals = block_on(model.intervals(device, table, (level, predicting.unknown)))?;
             let given = intervals.into_iter().map(|interval| interval.unwrap_or([f64::NAN; 2]));
             (columns.lower, columns.upper) = given.map(|[lower, upper]| (lower, upper)).unzip();
         }

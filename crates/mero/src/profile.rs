@@ -9,26 +9,23 @@ use std::path::PathBuf;
 
 use pollster::block_on;
 
+use crate::Answer;
 use crate::options::contents::{PAGE, TRACE};
+use crate::options::flags::{Every, Flags};
 use crate::options::hardware::{Hardware, choose_geometry};
 use crate::options::outputs::{Force, check_outs, write_out};
 use crate::options::sizes::Sizes;
 use crate::terminal::console::{say, say_json};
 use crate::terminal::progress::Progress;
-use crate::{Answer, Failure};
 use findings::Findings;
-use meromorph::profile::{Ceilings, MemoryProfile, StepProfile, trace};
+use meromorph::profile::{Ceilings, MemoryProfile, ProfileOptions, StepProfile, trace};
 use meromorph::train::Trainer;
 use meromorph::{Device, Result};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Steps in a window; by default, as many as take about a fifth of a second
-    #[arg(long, value_name = "N")]
-    steps: Option<usize>,
-    /// Windows in which launches are measured, each next to one in which they are not; the median one is shown
-    #[arg(long, default_value_t = 9, value_name = "N")]
-    windows: usize,
+    #[command(flatten)]
+    flags: Flags<Every<ProfileOptions>>,
     /// Show also what the device's memory holds, and look for leaks
     #[arg(long)]
     memory: bool,
@@ -49,17 +46,11 @@ pub(super) struct Args {
     hardware: Hardware,
 }
 
-/// More steps or windows than anyone can wait for.
-const MOST: usize = 1_000_000;
 /// Marks in the profile of the memory after the set-up, with steps in between.
 const MARKS: usize = 8;
 
 pub(super) fn run(args: &Args) -> Answer {
-    for (name, got) in [("steps", args.steps), ("windows", Some(args.windows))] {
-        if let Some(got) = got.filter(|got| !(1..=MOST).contains(got)) {
-            return Err(Failure::usage(format!("{name}: got {got}, expected a whole number from 1 to {MOST}")));
-        }
-    }
+    let ProfileOptions { steps, windows } = args.flags.apply(ProfileOptions::default())?;
     let table = args.sizes.file().map(|file| ("table", file.as_path()));
     let outs = [("trace", args.trace.as_deref(), Some(&TRACE)), ("page", args.report.as_deref(), Some(&PAGE))];
     check_outs(&outs, table.as_slice(), args.force.force)?;
@@ -75,7 +66,7 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let profile = {
         let _progress = Progress::open("measuring steps");
-        block_on(StepProfile::of(&mut trainer, args.steps, args.windows))?
+        block_on(StepProfile::of(&mut trainer, steps, windows))?
     };
     // Measuring the device takes memory that a step does not.
     if let Some(memory) = &memory {

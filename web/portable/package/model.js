@@ -93,7 +93,7 @@ export function withFiles(read) {
     if (all.length === 0) return [];
     check(inputs.map(({ name }) => name), all);
     const columns = inputs.map((input) => cells(input, all));
-    const found = results(await Promise.race([model.predict(columns, "the rows", { unknown: "other" }), crashed]), inputs);
+    const found = results(await Promise.race([model.predict(columns, "the rows", { how: { unknown: "other" } }), crashed]), inputs);
     return Array.isArray(rows) ? found : found[0];
   }
 

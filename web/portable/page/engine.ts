@@ -115,7 +115,7 @@ export async function start(): Promise<Model> {
   return {
     info: { ...model.info(), ...(quality && { quality }) },
     predict: async (rows, unknown = "refuse", reading) =>
-      Promise.race([model.predict(...(await named(rows)), { unknown, reading }), crashed]),
+      Promise.race([model.predict(...(await named(rows)), { how: { unknown }, reading }), crashed]),
     preview: async (file, count, reading) => previewed(model, ...(await named(file)), count, reading),
   };
 }

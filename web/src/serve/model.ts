@@ -32,10 +32,10 @@ export class ServedModel {
     if (labels && this.info.labels) model.set_labels(this.info.labels);
   }
 
-  async predict(parcel: Parcel, { masks, ...options }: Predicting): Promise<RemotePrediction> {
+  async predict(parcel: Parcel, { masks, ...how }: Predicting): Promise<RemotePrediction> {
     const { data, source, reading } = plain(parcel);
     return flagged(
-      await this.#used((model) => model.predict(data, source, { ...options, reading }) as Promise<RemotePrediction>),
+      await this.#used((model) => model.predict(data, source, { how, reading }) as Promise<RemotePrediction>),
       masks,
     );
   }

@@ -119,12 +119,12 @@ export class ServedRun {
   predict(parcel: Parcel, options: Predicting): Promise<RemotePrediction> {
     return this.#queued(this.#queries, async () => {
       if (this.#last) return this.#last.predict(parcel, options);
-      const { masks, ...rest } = options;
+      const { masks, ...how } = options;
       const { data, source, reading } = plain(parcel);
       return this.#withRecovery(async (training) => {
         const model = await training.model();
         try {
-          return flagged(await model.predict(data, source, { ...rest, reading }), masks);
+          return flagged(await model.predict(data, source, { how, reading }), masks);
         } finally {
           model.free();
         }

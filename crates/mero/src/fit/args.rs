@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::Answer;
-use crate::options::flags::{Curve, Flags};
+use crate::options::flags::{Every, Flags};
 use crate::options::hardware::Hardware;
 use crate::options::reading::Reading;
 use meromorph::fit::{FitOptions, MODELS};
@@ -60,7 +60,7 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
-    flags: Flags<Curve>,
+    flags: Flags<Every<FitOptions>>,
     #[command(flatten)]
     pub(super) reading: Reading,
 }

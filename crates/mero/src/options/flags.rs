@@ -11,7 +11,8 @@ use meromorph::files::Format;
 use meromorph::files::Table;
 use meromorph::fit::{self, FitOptions};
 use meromorph::options::{Entry, Given, Kind, Naming, Table as OptionTable, Value};
-use meromorph::run::{OPTIONS, READING, Run, SplitTable, TrainOptions};
+use meromorph::profile::{self, ProfileOptions};
+use meromorph::run::{OPTIONS, PREDICTING, Predicting, READING, Run, SplitTable, TrainOptions};
 
 /// A task whose options are a table.
 pub(crate) trait Task: Sized + 'static {
@@ -36,6 +37,16 @@ impl Task for Format {
     const GROUP: &'static str = TEXT;
 }
 
+impl Task for Predicting {
+    const TABLE: &'static OptionTable<Self> = &PREDICTING;
+    const GROUP: &'static str = "Predicting";
+}
+
+impl Task for ProfileOptions {
+    const TABLE: &'static OptionTable<Self> = &profile::OPTIONS;
+    const GROUP: &'static str = "ProfileOptions";
+}
+
 /// Which options of a task a command has.
 pub(crate) trait Selection {
     /// The task.
@@ -57,12 +68,12 @@ impl Selection for Text {
     }
 }
 
-/// All options of a curve fit.
+/// All options of a task.
 #[derive(Clone)]
-pub(crate) struct Curve;
+pub(crate) struct Every<T>(PhantomData<T>);
 
-impl Selection for Curve {
-    type Of = FitOptions;
+impl<T: Task> Selection for Every<T> {
+    type Of = T;
 
     fn has(_: &str, _: &str) -> bool {
         true
@@ -206,7 +217,8 @@ impl<S: Selection> FromArgMatches for Flags<S> {
 /// The kind of an option of a command that comes from a table.
 pub(crate) fn kind(command: &Command, option: &Arg) -> Option<&'static Kind> {
     let kind = kind_in::<TrainOptions>(command, option).or_else(|| kind_in::<FitOptions>(command, option));
-    kind.or_else(|| kind_in::<Format>(command, option))
+    let kind = kind.or_else(|| kind_in::<Format>(command, option));
+    kind.or_else(|| kind_in::<Predicting>(command, option)).or_else(|| kind_in::<ProfileOptions>(command, option))
 }
 
 fn kind_in<T: Task>(command: &Command, option: &Arg) -> Option<&'static Kind> {

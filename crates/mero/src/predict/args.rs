@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-
+use crate::options::flags::{Every, Flags};
 use crate::options::hardware::Hardware;
 use crate::options::outputs::Force;
 use crate::options::reading::Reading;
@@ -12,8 +11,7 @@ use crate::{Answer, Failure};
 use meromorph::Result;
 use meromorph::files::Table;
 use meromorph::model::{Factor, Model};
-use meromorph::table::Unknown;
-use meromorph::train::Precision;
+use meromorph::run::Predicting;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -33,19 +31,11 @@ pub(crate) struct Args {
     /// Add a column with each row's position: below, within or above the measuring range (⊥ by a pole is below or above)
     #[arg(long)]
     pub(super) range: bool,
-    /// Type of activations on a GPU; f16 halves their memory, for plain perceptrons
-    #[arg(long, default_value = "f32", value_parser = precision(), value_name = "TYPE")]
-    pub(super) precision: Precision,
-    /// What happens to a row with a category that training never saw: it counts as none of those it saw, has no prediction, or is an error
-    #[arg(long, default_value = "other", value_parser = unknown(), value_name = "WHAT")]
-    pub(super) unknown: Unknown,
     /// Add the probability of every class, in columns p(class)
     #[arg(long)]
     pub(super) proba: bool,
-    /// Add columns lower and upper, between which the target lies with this probability, such as 0.9. They come from the errors of the
-    /// test rows of training, or of all its folds; a fit always has bands, of its own level
-    #[arg(long, value_name = "LEVEL")]
-    pub(super) interval: Option<f64>,
+    #[command(flatten)]
+    flags: Flags<Every<Predicting>>,
     #[command(flatten)]
     pub(super) force: Force,
     #[command(flatten)]
@@ -55,14 +45,19 @@ pub(crate) struct Args {
 }
 
 impl Args {
+    /// How the rows are predicted.
+    pub(super) fn predicting(&self) -> Answer<Predicting> {
+        self.flags.apply(Predicting::default())
+    }
+
     /// Errors for an option that applies to models only.
     pub(super) fn check_fit(&self) -> Answer {
         let used = [
             ("valid", !self.valid.is_empty()),
             ("range", self.range),
             ("proba", self.proba),
-            ("precision", self.precision != Precision::default()),
-            ("unknown", self.unknown != Unknown::Other),
+            ("precision", self.flags.has("precision")),
+            ("unknown", self.flags.has("unknown")),
             ("device", !["auto", "cpu"].contains(&self.hardware.device.as_str())),
         ];
         match used.into_iter().find(|(_, is_given)| *is_given) {
@@ -72,11 +67,11 @@ impl Args {
     }
 
     /// Errors for an option that the model has no use for.
-    pub(super) fn check(&self, model: &Model) -> Answer {
+    pub(super) fn check(&self, model: &Model, predicting: &Predicting) -> Answer {
         if self.proba && model.preparation()?.target.levels().is_empty() {
             return Err(Failure::usage("proba: the target is a number; only classes have probabilities"));
         }
-        if let Some(level) = self.interval {
+        if let Some(level) = predicting.interval {
             model.interval_rank(level)?;
         }
         if model.spec.head().is_none() {
@@ -91,16 +86,6 @@ impl Args {
     pub(super) fn factors(&self, table: &Table) -> Result<Vec<Factor>> {
         self.valid.iter().map(|valid| valid.factor(table)).collect()
     }
-}
-
-fn precision() -> impl TypedValueParser<Value = Precision> {
-    let names = PossibleValuesParser::new(Precision::ALL.map(|(name, _)| name));
-    names.map(|name| Precision::ALL.into_iter().find(|(known, _)| *known == name).expect("one of them").1)
-}
-
-fn unknown() -> impl TypedValueParser<Value = Unknown> {
-    let names = PossibleValuesParser::new(Unknown::ALL.map(|(name, _)| name));
-    names.map(|name| Unknown::ALL.into_iter().find(|(known, _)| *known == name).expect("one of them").1)
 }
 
 /// A column that makes rows ⊥ where it is near 0.

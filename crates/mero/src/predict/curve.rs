@@ -4,21 +4,18 @@ use std::path::Path;
 
 use super::args::Args;
 use super::columns::beside;
+use crate::Answer;
 use crate::levels::levels;
 use crate::options::contents::PREDICTIONS;
 use crate::options::outputs::write_out;
 use crate::options::reading::{check_header, read_with_bytes, say_notes};
 use crate::terminal::console;
-use crate::{Answer, Failure};
 use meromorph::Result;
 use meromorph::files::csv::{self, Values};
 use meromorph::fit::{FitPrediction, Levels, SavedFit};
 
-pub(crate) fn run(args: &Args, fit: &SavedFit, out: Option<&Path>) -> Answer {
-    let level = args.interval.unwrap_or(fit.level());
-    if !(level > 0.0 && level < 1.0) {
-        return Err(Failure::usage(format!("interval: got {level}, expected a probability between 0 and 1")));
-    }
+pub(crate) fn run(args: &Args, fit: &SavedFit, interval: Option<f64>, out: Option<&Path>) -> Answer {
+    let level = interval.unwrap_or(fit.level());
     let format = args.reading.format()?;
     let (table, bytes) = read_with_bytes(&args.file, &format)?;
     say_notes("predict", &table);

@@ -239,7 +239,7 @@ fn intervals_cover_new_rows_as_often_as_they_say() {
     let mut failures = Vec::new();
     let expected = "predict: interval: a level of 0.9999 needs at least 9999 rows that were held out of training, but the model has 3000";
     check(&folder, "predict m new.csv --interval 0.9999", expected, 1, &mut failures);
-    let expected = "predict: interval: got 90, expected a level between 0 and 1, such as 0.9";
+    let expected = "predict: --interval: got 90, expected a probability between 0 and 1";
     check(&folder, "predict m new.csv --interval 90", expected, 2, &mut failures);
     folder.told(&format!("train good.csv --target colour {QUICK} --out c"));
     let expected = "predict: interval: only predictions of numbers, by models without poles, have intervals";

@@ -233,7 +233,7 @@ fn folds_do_not_resume_and_predictions_are_csv() {
 }
 
 /// Headings of options that several commands share, with exactly these options.
-const SHARED: [(&str, &str); 8] = [
+const SHARED: [(&str, &str); 10] = [
     (
         "Reading the table",
         "header no-header delimiter decimal thousands na keep-na encoding comment skip header-row bad-rows escape sheet",
@@ -245,6 +245,8 @@ const SHARED: [(&str, &str); 8] = [
     ("Observed values", "y sigma absolute-sigma missing loss loss-scale"),
     ("Search", "method global no-recovery max-evaluations seed"),
     ("Answer", "level profile"),
+    ("Prediction", "unknown precision interval"),
+    ("Measuring", "steps windows"),
 ];
 
 #[test]
@@ -259,7 +261,7 @@ fn options_print_under_their_headings() {
              force json help",
         ),
         ("plan", "settings print json help"),
-        ("profile", "steps windows memory trace report json help"),
+        ("profile", "memory trace report json help"),
         ("train", "resume help"),
         ("export", "bundle overwrite onnx html npm name web f16 int8 data check expect-digest json help"),
         ("bench mlp", "steps deep decoded windows json help"),

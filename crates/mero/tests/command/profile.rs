@@ -44,8 +44,8 @@ fn what_cannot_be_profiled_is_refused() {
     let folder = filled();
     let mut failures = Vec::new();
     let cases = [
-        ("--windows 0", "profile: windows: got 0, expected a whole number from 1 to 1000000"),
-        ("--steps 0", "profile: steps: got 0, expected a whole number from 1 to 1000000"),
+        ("--windows 0", "profile: --windows: got 0, expected a whole number from 1 to 1000000"),
+        ("--steps 0", "profile: --steps: got 0, expected a whole number from 1 to 1000000"),
         ("--rows 0", "profile: rows: got 0, expected at least 1"),
         (
             "--device dry",

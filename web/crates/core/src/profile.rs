@@ -8,20 +8,16 @@ use super::engine::{Engine, read};
 use super::training::set_up;
 use meromorph::Device;
 use meromorph::device::{Cost, Request};
-use meromorph::error::{Error, Result};
+use meromorph::error::Result;
 use meromorph::internal::json::Writer;
-use meromorph::profile::{Ceilings, Grouping, LaunchProfile, StepProfile, trace};
+use meromorph::profile::{Ceilings, Grouping, LaunchProfile, OPTIONS, ProfileOptions, StepProfile, trace};
 use meromorph::train::Trainer;
-use meromorph_web_values::{Answer, get, show, strings, thrown};
-
-/// Windows, if their number is not given.
-const WINDOWS: usize = 9;
-/// More steps or windows than anyone can wait for.
-const MOST: usize = 10_000;
+use meromorph_web_values::options::apply;
+use meromorph_web_values::{Answer, strings, thrown};
 
 #[wasm_bindgen]
 impl Engine {
-    /// Measures steps of the run that `train` would start. `sizes` holds `steps` (of a window) and `windows`; `goes_on` is called after each window,
+    /// Measures steps of the run that `train` would start. `sizes` has the options of a profile; `goes_on` is called after each window,
     /// and measuring ends with an error if it returns false. Resolves with two texts: the figures (JSON), and a trace.
     pub async fn profile(
         &self,
@@ -33,8 +29,9 @@ impl Engine {
         goes_on: Function,
     ) -> Answer {
         let measured = async {
-            let [steps, windows] = ["steps", "windows"].map(|name| size(name, &get(&sizes, name)));
-            let (steps, windows) = (steps?, windows?.unwrap_or(WINDOWS));
+            let mut measuring = ProfileOptions::default();
+            apply(&OPTIONS, &mut measuring, &sizes, |_| None).map_err(|error| error.within("train"))?;
+            let ProfileOptions { steps, windows } = measuring;
             let (table, options, _) = read(&data, &source, &options, &reading)?;
             let device = timed(&self.device).await?;
             let (_, mut trainer) = set_up(&device, &table, &options)?;
@@ -50,16 +47,6 @@ impl Engine {
 async fn timed(device: &Device) -> Result<Device> {
     let device = device.info().device.into();
     Device::open(&Request { device, threads: 1, timestamps: true, ..Request::default() }).await
-}
-
-fn size(name: &str, value: &JsValue) -> Result<Option<usize>> {
-    if value.is_undefined() || value.is_null() {
-        return Ok(None);
-    }
-    let whole = value.as_f64().filter(|value| value.fract() == 0.0 && (1.0..=MOST as f64).contains(value));
-    whole.map(|whole| Some(whole as usize)).ok_or_else(|| {
-        Error::usage(format!("train: {name}: got {}, expected a whole number from 1 to {MOST}", show(value)))
-    })
 }
 
 /// The figures as JSON, and the trace.

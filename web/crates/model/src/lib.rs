@@ -10,12 +10,13 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use meromorph::Device;
-use meromorph::error::{Error, Result, listed};
+use meromorph::error::Result;
 use meromorph::files::{Format, Header, Table};
-use meromorph::model::{Noted, PredictOptions, Prediction, Ready};
-use meromorph::table::{Feature, Note, NoteKind, NumberFeature, Preparation, Seen, Unknown};
-use meromorph::train::Precision;
-use meromorph_web_values::{Answer, get, object, set, show, strings, thrown};
+use meromorph::model::{Noted, Prediction, Ready};
+use meromorph::run::{PREDICTING, Predicting};
+use meromorph::table::{Feature, Note, NoteKind, NumberFeature, Preparation, Seen};
+use meromorph_web_values::options::apply;
+use meromorph_web_values::{Answer, get, object, set, strings, thrown};
 
 /// How a part of the browser build reads what is to be predicted.
 #[derive(Clone, Copy)]
@@ -68,16 +69,20 @@ impl Model {
     }
 
     /// Predictions, with what was noticed.
-    async fn noted(&self, x: &JsValue, source: &str, options: &JsValue) -> Result<Noted> {
+    async fn noted(&self, x: &JsValue, source: &str, options: &JsValue) -> Result<(Noted, Vec<[f64; 2]>)> {
         let preparation = self.model.preparation()?;
         let format = (self.reading.format)("predict", &get(options, "reading"), &self.own_format())?;
-        let options = PredictOptions {
-            precision: named("precision", &get(options, "precision"), &Precision::ALL)?,
-            unknown: named("unknown", &get(options, "unknown"), &Unknown::ALL)?,
-            ..PredictOptions::default()
-        };
+        let mut predicting = Predicting::default();
+        let how = get(options, "how");
+        apply(&PREDICTING, &mut predicting, &how, |_| None).map_err(|error| error.within("predict"))?;
         let table = (self.reading.rows)(x, source, &format, preparation)?;
-        self.ready()?.predict(&table, options).await
+        let noted = self.ready()?.predict(&table, predicting.options()).await?;
+        let intervals = match predicting.interval {
+            Some(level) => self.model.intervals(&self.device, &table, (level, predicting.unknown)).await,
+            None => Ok(Vec::new()),
+        };
+        let intervals = intervals.map_err(|error| error.within("predict"))?;
+        Ok((noted, intervals.into_iter().map(|interval| interval.unwrap_or([f64::NAN; 2])).collect()))
     }
 }
 
@@ -112,9 +117,10 @@ impl Model {
     /// model with poles `{ value, bottom, gap, fault }`, with flags 1 where there is no value, where it is near a pole, and at numerical
     /// faults. A row without a prediction has NaN or null. What was noticed about cells is in `noteRows`, `noteColumns` and `noteKinds` (0:
     /// outside the training range, 1: unseen, 2: unusable, 3: filled in), and the reasons for kind 2 in `noteTexts`. `options` may hold
-    /// `precision`, `unknown` and `reading`.
+    /// `how`, with the options of [`PREDICTING`], and `reading`. With `interval` there are `lower` and `upper`.
     pub async fn predict(&self, x: JsValue, source: String, options: JsValue) -> Answer {
-        let Noted { predictions, notes, probabilities } = self.noted(&x, &source, &options).await.map_err(thrown)?;
+        let (noted, intervals) = self.noted(&x, &source, &options).await.map_err(thrown)?;
+        let Noted { predictions, notes, probabilities } = noted;
         let (mut names, mut values) = (Array::new(), Vec::with_capacity(predictions.len()));
         let (mut deviations, mut flags) = (Vec::new(), [const { Vec::new() }; 3]);
         let has_poles = self.model.spec.head().is_some();
@@ -146,7 +152,13 @@ impl Model {
             }
         }
         let values = JsValue::from(Float64Array::from(values.as_slice()));
-        let answer = noted(&notes);
+        let answer = with_notes(&notes);
+        if !intervals.is_empty() {
+            for (name, end) in [("lower", 0), ("upper", 1)] {
+                let ends: Vec<f64> = intervals.iter().map(|interval| interval[end]).collect();
+                set(&answer, name, &Float64Array::from(ends.as_slice()));
+            }
+        }
         if self.model.preparation().map_err(thrown)?.target.levels().is_empty() {
             set(&answer, "value", &values);
         } else {
@@ -171,21 +183,8 @@ impl Model {
     }
 }
 
-/// The value of an option by its name; the default if unset.
-fn named<T: Copy + Default>(option: &str, given: &JsValue, all: &[(&'static str, T)]) -> Result<T> {
-    if given.is_undefined() || given.is_null() {
-        return Ok(T::default());
-    }
-    let found = all.iter().find(|(name, _)| given.as_string().as_deref() == Some(name));
-    let wrong = || {
-        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
-        Error::usage(format!("predict: {option} is {}, expected one of {}", show(given), listed(&names)))
-    };
-    found.map(|(_, value)| *value).ok_or_else(wrong)
-}
-
 /// An object with what was noticed about cells.
-fn noted(notes: &[Note]) -> JsValue {
+fn with_notes(notes: &[Note]) -> JsValue {
     let rows: Vec<u32> = notes.iter().map(|note| note.row as u32).collect();
     let columns: Vec<u32> = notes.iter().map(|note| note.feature as u32).collect();
     let (mut kinds, mut texts) = (Vec::with_capacity(notes.len()), Vec::new());
