@@ -39,6 +39,7 @@ fn documents_list_every_option() {
     check_between("docs/CURVES.md", "fit", &markdown(&fit::OPTIONS, Naming::Command));
     let both = [markdown(&OPTIONS, Naming::JavaScript), markdown(&READING, Naming::JavaScript)];
     check_between("web/README.md", "train", &both.join("\n"));
+    check_between("web/README.md", "predict", &markdown(&PREDICTING, Naming::JavaScript));
     check_between("web/README.md", "fit", &markdown(&fit::OPTIONS, Naming::JavaScript));
 }
 
