@@ -7,7 +7,7 @@ const PLAIN = "+simd128";
 const RELAXED = "+simd128,+relaxed-simd";
 
 /** Budgets in bytes. */
-const MAIN = { gzip: 764_500, brotli: 610_500 };
+const MAIN = { gzip: 770_500, brotli: 617_000 };
 
 /**
  * `name` chooses a part on the command line, `folder` is where it is built, `file` its name in `dist` if it is
@@ -38,7 +38,7 @@ export const PARTS = [
     crate: "portable",
     instructions: PLAIN,
     isOptimised: true,
-    budget: { gzip: 461_500, brotli: 371_000 },
+    budget: { gzip: 464_000, brotli: 373_500 },
   },
   {
     name: "onnx",
@@ -54,7 +54,7 @@ export const PARTS = [
     crate: "fit",
     instructions: PLAIN,
     isOptimised: true,
-    budget: { gzip: 294_000, brotli: 244_000 },
+    budget: { gzip: 303_000, brotli: 252_000 },
   },
   {
     name: "fit-webgpu",
@@ -62,7 +62,7 @@ export const PARTS = [
     crate: "fit-webgpu",
     instructions: PLAIN,
     isOptimised: true,
-    budget: { gzip: 374_000, brotli: 305_500 },
+    budget: { gzip: 380_000, brotli: 311_500 },
   },
   { name: "evidence", folder: "pkg/evidence", crate: "evidence", instructions: PLAIN, isOptimised: false },
   {

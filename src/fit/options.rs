@@ -3,7 +3,7 @@
 
 use super::{Formula, Global, Method, Problem, RobustLoss, SolveOptions, is_named, named};
 use crate::error::{Error, Result, listed};
-use crate::options::{Entry, Group, Kind, Range, Table};
+use crate::options::{Entry, Group, Kind, Range, Table, Value};
 use crate::program::parse::is_name;
 
 /// What is fitted and how.
@@ -76,7 +76,8 @@ const PARAMETERS: &[Entry<FitOptions>] = &[
         "Parameters that are computed from others, such as d from 2*a",
     )
     .set(|options, value| {
-        options.ties = value.fields().iter().map(|(name, formula)| (name.clone(), formula.text().to_owned())).collect();
+        let tie = |(name, formula): &(String, Value)| (name.trim().to_owned(), formula.text().trim().to_owned());
+        options.ties = value.fields().iter().map(tie).collect();
     }),
 ];
 
@@ -115,7 +116,7 @@ const OBSERVED: &[Entry<FitOptions>] = &[
         "Loss of a residual r, with z = (r / {loss_scale})²; all but linear are robust against outliers",
     )
     .default("linear")
-    .set(|options, value| options.loss = one_of(&RobustLoss::ALL, value.text())),
+    .set(|options, value| options.loss = value.one_of(&RobustLoss::ALL)),
     Entry::new(
         "loss_scale",
         Kind::Double(Range::Positive),
@@ -136,7 +137,7 @@ const SEARCH: &[Entry<FitOptions>] = &[
         "How the minimum is searched",
     )
     .default("trf")
-    .set(|options, value| options.solve.method = one_of(&Method::ALL, value.text())),
+    .set(|options, value| options.solve.method = value.one_of(&Method::ALL)),
     Entry::new(
         "global",
         Kind::Name(|| {
@@ -149,7 +150,7 @@ const SEARCH: &[Entry<FitOptions>] = &[
         "Search for the start all over the bounds, on up to a thousand rows, even if {p0} is given",
     )
     .default("none")
-    .set(|options, value| options.solve.global = one_of(&Global::ALL, value.text())),
+    .set(|options, value| options.solve.global = value.one_of(&Global::ALL)),
     Entry::new(
         "recovery",
         Kind::Switch,
@@ -181,12 +182,6 @@ const ANSWER: &[Entry<FitOptions>] = &[
     .default("false")
     .set(|options, value| options.profile = value.flag()),
 ];
-
-/// What a name that was checked stands for.
-fn one_of<T: Copy>(all: &[(&str, T)], name: &str) -> T {
-    let found = all.iter().find(|(known, _)| *known == name);
-    found.unwrap_or_else(|| panic!("the option was checked to have no value {name}")).1
-}
 
 impl FitOptions {
     /// The model with its ties, over columns called `names`. `model` is a formula, or a named model over the first column that is not observed.

@@ -189,6 +189,7 @@ impl Kind {
                         let expected = match (self, naming) {
                             (Self::Numbers, _) => "a number",
                             (_, Naming::Command) => "low:high, such as 0:10, 0: or :10",
+                            (_, Naming::Rust) => "[low, high], such as [0, 10] or [0, inf]",
                             _ => "[low, high], such as [0, 10] or [0, null]",
                         };
                         return refused(&format!(": {field}"), value, expected.into());

@@ -203,7 +203,9 @@ impl<T> Table<T> {
                 return Err(Error::usage(format!("{name} is given twice")));
             }
             entry.kind.check(value, &name, naming)?;
-            if let Some(need) = entry.needs.as_ref().filter(|need| !(need.is_met)(options)) {
+            // A flag that is not set asks for nothing.
+            let need = entry.needs.as_ref().filter(|need| *value != Value::Flag(false) && !(need.is_met)(options));
+            if let Some(need) = need {
                 return Err(Error::usage(format!("{name} has no effect without {}", naming.filled(need.remedy))));
             }
             match entry.set {

@@ -76,6 +76,13 @@ impl Value {
         *self == Self::Flag(true)
     }
 
+    /// What a name that was checked stands for.
+    pub fn one_of<T: Copy>(&self, all: &[(&str, T)]) -> T {
+        let name = self.text();
+        let found = all.iter().find(|(known, _)| *known == name);
+        found.unwrap_or_else(|| panic!("the option was checked to have no value {name}")).1
+    }
+
     /// Named numbers that were checked.
     pub fn numbers(&self) -> Vec<(String, f64)> {
         self.fields().iter().map(|(name, value)| (name.clone(), value.number())).collect()

@@ -54,12 +54,25 @@ fn typescript_types_have_every_metric() {
     check("web/src/metrics.ts", &format!("{head}\n{doc}\nexport interface Metrics {{\n{rows}{metrics}}}\n"));
 }
 
+/// `SOLVER_OPTIONS` of `SolverOptions`.
+fn constant(name: &str) -> String {
+    let letter = |(at, c): (usize, char)| {
+        if at > 0 && c.is_ascii_uppercase() { format!("_{c}") } else { c.to_ascii_uppercase().to_string() }
+    };
+    name.chars().enumerate().map(letter).collect()
+}
+
 /// A file of TypeScript with the options of some tasks: the doc of each, its name and its fields.
 fn check_types(path: &str, source: &str, tasks: &[(&str, &str, String)]) {
     let head =
         format!("// Generated from {source} by\n// `MERO_WRITE=1 cargo test --test engine generated`: do not edit.\n");
     let interface = |(doc, name, fields): &(&str, &str, String)| {
-        format!("\n/** {doc} */\nexport interface {name} {{\n{fields}}}\n")
+        let names = fields.lines().filter_map(|line| line.trim_start().split_once("?: ").map(|(name, _)| name));
+        let names: String = names.map(|name| format!("  \"{name}\",\n")).collect();
+        let list = format!("/** The names of these options. */\nexport const {}", constant(name));
+        format!(
+            "\n/** {doc} */\nexport interface {name} {{\n{fields}}}\n\n{list} = [\n{names}] as const satisfies readonly (keyof {name})[];\n"
+        )
     };
     check(path, &(head + &tasks.iter().map(interface).collect::<String>()));
 }

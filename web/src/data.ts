@@ -2,7 +2,7 @@
 import type { PredictingOptions } from "./predict-options.js";
 import type { ReadingOptions } from "./train-options.js";
 
-export type { ReadingOptions };
+export type { PredictingOptions, ReadingOptions };
 
 /** What a model predicts: a number, or a class. */
 export type Task = "regression" | "classification";

@@ -50,3 +50,24 @@ export interface SolverOptions {
    */
   profile?: boolean | undefined;
 }
+
+/** The names of these options. */
+export const SOLVER_OPTIONS = [
+  "p0",
+  "bounds",
+  "fix",
+  "tie",
+  "y",
+  "sigma",
+  "absoluteSigma",
+  "missing",
+  "loss",
+  "lossScale",
+  "method",
+  "global",
+  "recovery",
+  "maxEvaluations",
+  "seed",
+  "level",
+  "profile",
+] as const satisfies readonly (keyof SolverOptions)[];

@@ -14,9 +14,9 @@ import {
 } from "../pkg/fit/meromorph.js";
 import type { Columns } from "./data.js";
 import { InputError, serializeError, shown, tagOf } from "./errors.js";
-import type { SolverOptions } from "./fit-options.js";
+import { SOLVER_OPTIONS, type SolverOptions } from "./fit-options.js";
 import { fetched } from "./inlined.js";
-import { given, taken } from "./options.js";
+import { taken } from "./options.js";
 import { deserializeError } from "./received.js";
 
 export type { Cell, Columns, HalfArray, Integers, Numbers } from "./data.js";
@@ -201,7 +201,7 @@ export class CurveFit {
  * ```
  */
 export async function fit(data: Columns, model: string, options: CurveFitOptions = {}): Promise<CurveFit> {
-  const { device = "cpu", ...rest } = given("fit", options);
+  const { device = "cpu", ...rest } = taken("fit", options, [...SOLVER_OPTIONS, "device"]);
   if (typeof model !== "string")
     throw new InputError(`fit: model is ${shown(model)}, expected a formula or the name of a model`, "usage");
   if (!DEVICES.includes(device))
@@ -334,13 +334,7 @@ export function fitMany(data: Columns, model: string, options: ManyFitOptions): 
 }
 
 async function* parts(data: Columns, model: string, options: CurveFitOptions): AsyncGenerator<FitsPart, void> {
-  const rest = given("fitMany", options);
-  const alone = FOR_ONE_FIT.find((name) => name in rest);
-  if (alone)
-    throw new InputError(
-      `fitMany: option "${alone}" is for one fit: expected none of ${FOR_ONE_FIT.join(", ")}`,
-      "usage",
-    );
+  const rest = taken("fitMany", options, MANY_OPTIONS);
   if (typeof model !== "string")
     throw new InputError(`fitMany: model is ${shown(model)}, expected a formula or the name of a model`, "usage");
   const columns = numeric("fitMany", data);
@@ -435,6 +429,9 @@ export async function models(): Promise<NamedModel[]> {
 
 /** Options that many fits do not have. */
 const FOR_ONE_FIT = ["tie", "global", "profile", "device"] as const satisfies readonly (keyof CurveFitOptions)[];
+
+/** Those that they have. */
+const MANY_OPTIONS = SOLVER_OPTIONS.filter((name) => !(FOR_ONE_FIT as readonly string[]).includes(name));
 
 /** Resolves when the WebAssembly is there. */
 const ready = fetched(

@@ -2,11 +2,13 @@
 import type { Connection } from "./connection.js";
 import { InputError } from "./errors.js";
 import { Handle } from "./handle.js";
-import { cloned, READING_OPTIONS, split, taken } from "./options.js";
+import { cloned, split, taken } from "./options.js";
 import { paced } from "./pace.js";
 import { type Packed, pack } from "./parcel.js";
+import { PREDICTING_OPTIONS } from "./predict-options.js";
 import { byRow, joined, named } from "./prediction.js";
 import { needsNames } from "./tables.js";
+import { READING_OPTIONS } from "./train-options.js";
 import type {
   Arrays,
   Columns,
@@ -43,10 +45,8 @@ export async function predicted(
   predict: (packed: Packed, options: Predicting, signal: AbortSignal | undefined) => Promise<RemotePrediction>,
 ): Promise<Answer> {
   const { signal, masks, precision, unknown, interval, ...rest } = taken("predict", options, [
-    "unknown",
+    ...PREDICTING_OPTIONS,
     "masks",
-    "precision",
-    "interval",
     ...READING_OPTIONS,
     "signal",
   ]);

@@ -1,5 +1,6 @@
 // Options as a caller gave them, checked no further than this side needs. Null counts as not given, as undefined does.
 import { checkPassable, InputError, shown, unpassable } from "./errors.js";
+import { READING_OPTIONS } from "./train-options.js";
 import type { ReadingOptions, TrainOptions } from "./types.js";
 
 /** The options of a call that knows these names. */
@@ -41,22 +42,6 @@ function distance(from: string, to: string): number {
 /** Options of other libraries that ask for what {@link Engine.fit} never does. */
 const SILENT = ["verbose", "verbosity", "silent", "quiet"];
 
-/** The names of the options that say how a table of text is written. */
-export const READING_OPTIONS = [
-  "header",
-  "delimiter",
-  "decimal",
-  "thousands",
-  "na",
-  "keepNa",
-  "encoding",
-  "comment",
-  "skip",
-  "headerRow",
-  "badRows",
-  "escape",
-] as const satisfies readonly (keyof ReadingOptions)[];
-
 /** The options that say how a table is written, and the others, of options that were taken. */
 export function split<O extends ReadingOptions>(options: O): [ReadingOptions, Omit<O, keyof ReadingOptions>] {
   const those = (isReading: boolean) =>
@@ -96,8 +81,7 @@ export function cloned<T>(call: string, value: T): T {
   }
 }
 
-/** The options of a call that are given. */
-export function given<O>(call: string, options: O): O {
+function given<O>(call: string, options: O): O {
   if (typeof (options ?? {}) !== "object" || Array.isArray(options))
     throw new InputError(`${call}: options: got ${shown(options)}, expected an object`, "usage");
   const given = Object.fromEntries(

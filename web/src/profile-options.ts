@@ -11,3 +11,9 @@ export interface MeasuringOptions {
    */
   windows?: number | undefined;
 }
+
+/** The names of these options. */
+export const MEASURING_OPTIONS = [
+  "steps",
+  "windows",
+] as const satisfies readonly (keyof MeasuringOptions)[];

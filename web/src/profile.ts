@@ -2,6 +2,8 @@
 import type { MeasuringOptions } from "./profile-options.js";
 import type { TrainOptions } from "./types.js";
 
+export type { MeasuringOptions };
+
 /** Options of {@link Engine.profile}: those of a training run, and how much is measured. */
 export interface ProfileOptions extends Omit<TrainOptions, "keep" | "signal">, MeasuringOptions {
   /** If it aborts, measuring ends and the promise is rejected with its reason. */

@@ -72,7 +72,7 @@ export class Run<T extends Task = Task> extends Handle implements AsyncIterableI
       const value = await (this.#requested.shift() ?? this.#request());
       if (value?.event === "end") {
         // Without a completed epoch there is nothing to keep: the model has its initial weights.
-        if (value.stop === "asked" && value.bestEpoch === null && this.#signal?.aborted) {
+        if (value.stop === "stopped" && value.bestEpoch === null && this.#signal?.aborted) {
           super.dispose();
           value.model.dispose();
           throw this.#signal.reason;

@@ -3,8 +3,9 @@ import { Connection } from "./connection.js";
 import { Engine } from "./engine.js";
 import { InputError, InternalError, LoadError, messageOf, shown } from "./errors.js";
 import type { Request } from "./fetch.js";
-import { READING_OPTIONS, split, taken } from "./options.js";
+import { split, taken } from "./options.js";
 import { pack } from "./parcel.js";
+import { READING_OPTIONS } from "./train-options.js";
 import type { DescribeOptions, Description, OpenOptions, RuntimeOptions, TableSource } from "./types.js";
 import { ENGINE, type Port } from "./wire.js";
 

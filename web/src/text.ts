@@ -33,7 +33,7 @@ export function isAddress(text: string): boolean {
 const START = 80;
 const quoted = (text: string): string => shown(text.slice(0, START)) + (text.length > START ? "…" : "");
 
-/** The error for a text that is neither `wanted` nor an address. */
+/** The error for a text that is neither `expected` nor an address. */
 export function unknownText(call: string, text: string, expected: string): InputError {
   const hint = BASE64.test(text)
     ? "; it looks like base64: decode it first, and give the bytes"

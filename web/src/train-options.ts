@@ -217,6 +217,80 @@ export interface EngineOptions {
   samplePoles?: boolean | undefined;
 }
 
+/** The names of these options. */
+export const ENGINE_OPTIONS = [
+  "target",
+  "moreTargets",
+  "task",
+  "features",
+  "ignore",
+  "categorical",
+  "encode",
+  "classes",
+  "numeric",
+  "missing",
+  "bins",
+  "group",
+  "time",
+  "dateOrder",
+  "splitSeed",
+  "validation",
+  "test",
+  "hidden",
+  "activation",
+  "norm",
+  "dropout",
+  "head",
+  "loss",
+  "delta",
+  "quantile",
+  "power",
+  "gamma",
+  "smoothing",
+  "classWeights",
+  "epochs",
+  "batch",
+  "accumulate",
+  "lr",
+  "weightDecay",
+  "patience",
+  "seed",
+  "members",
+  "optimizer",
+  "momentum",
+  "schedule",
+  "warmup",
+  "step",
+  "clipNorm",
+  "clipTensor",
+  "clipAdaptive",
+  "clipValue",
+  "skipOverflow",
+  "freeze",
+  "decay",
+  "meanDecay",
+  "sharpness",
+  "recompute",
+  "recomputeLayers",
+  "memoryBudget",
+  "precision",
+  "keepF32",
+  "keepHalf",
+  "lossScale",
+  "scaleInterval",
+  "strict",
+  "policy",
+  "degrees",
+  "tauInfer",
+  "tauTrain",
+  "threshold",
+  "minCoverage",
+  "coveragePatience",
+  "term",
+  "holdCoverage",
+  "samplePoles",
+] as const satisfies readonly (keyof EngineOptions)[];
+
 /** How a table of text is written. */
 export interface ReadingOptions {
   /**
@@ -225,8 +299,8 @@ export interface ReadingOptions {
    */
   header?: boolean | undefined;
   /**
-   * Character between cells, or spaces for any number of blanks. Default: the one of , ; | and tab that the first line
-   * has most often, or spaces.
+   * Character between cells, or spaces for any number of blanks; a tab is \t. Default: the one of , ; | and tab that
+   * the first line has most often, or spaces.
    */
   delimiter?: string | undefined;
   /** Decimal mark of numbers. Default: a point. */
@@ -259,3 +333,19 @@ export interface ReadingOptions {
    */
   escape?: string | undefined;
 }
+
+/** The names of these options. */
+export const READING_OPTIONS = [
+  "header",
+  "delimiter",
+  "decimal",
+  "thousands",
+  "na",
+  "keepNa",
+  "encoding",
+  "comment",
+  "skip",
+  "headerRow",
+  "badRows",
+  "escape",
+] as const satisfies readonly (keyof ReadingOptions)[];

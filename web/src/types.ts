@@ -158,11 +158,11 @@ export interface EndEvent<T extends Task = Task> {
   event: "end";
   /**
    * Why the run ended: all epochs were done (`epochs`), the validation loss stopped improving (`patience`), too few
-   * rows had a value (`coverage`), the caller stopped it (`asked`), or the loss became NaN, infinite or huge
+   * rows had a value (`coverage`), the caller stopped it (`stopped`), or the loss became NaN, infinite or huge
    * (`diverged`). {@link Engine.fit} rejects if a run diverged before an epoch was completed, and otherwise adds a
    * warning; the end event of {@link Engine.train} comes in both cases.
    */
-  stop: "epochs" | "patience" | "coverage" | "asked" | "diverged";
+  stop: "epochs" | "patience" | "coverage" | "stopped" | "diverged";
   /** Counted from 0; null if no epoch was completed. The model then has its initial weights. */
   bestEpoch: number | null;
   epochs: number;

@@ -46,7 +46,7 @@ before(async () => {
 
 after(() => browser.close());
 
-/** Runs `work` in the page for each engine and compares the results with `wanted`. */
+/** Runs `work` in the page for each engine and compares the results with `expected`. */
 async function both(work, expected) {
   for (const where of ["worker", "page"]) {
     const got = await browser.page.evaluate(`(${work})(engines.${where})`);
@@ -251,7 +251,7 @@ test("a run can be paused and resumed, and ends with its best weights when stopp
         value: (await last.model.predict([0])).value.length,
       };
     },
-    { isHeld: true, wentOn: true, event: "end", stop: "asked", value: 1 },
+    { isHeld: true, wentOn: true, event: "end", stop: "stopped", value: 1 },
   ));
 
 test("a run predicts during training and afterwards", () =>
@@ -429,7 +429,10 @@ test("invalid input is rejected with a message", async () => {
       "model.predict([{ x0: 1 }], { masks: 'bits' })",
       'InputError: predict: masks is "bits", expected one of "bytes", "words"',
     ],
-    ["model.predict([1], { precision: 'f8' })", 'InputError: predict: precision is "f8", expected one of "f32", "f16"'],
+    [
+      "model.predict([1], { precision: 'f8' })",
+      'InputError: predict: precision: got "f8", expected one of "f32", "f16"',
+    ],
     ["model.predict(Symbol())", /^InputError: predict: the input cannot be sent to the engine: /],
     ["model.predict([1], { mask: 'words' })", 'InputError: predict: option "mask" is unknown: did you mean "masks"?'],
     ["model.predict([1], ['words'])", "InputError: predict: options: got an array, expected an object"],
@@ -511,7 +514,7 @@ test("a stopped run reaches its end event even if it is paused afterwards", () =
       }
       return ends;
     },
-    ["asked", "asked"],
+    ["stopped", "stopped"],
   ));
 
 test("the prediction of no rows is empty", () =>

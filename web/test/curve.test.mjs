@@ -106,7 +106,7 @@ test("many fits are the fits one by one", async () => {
   );
   await wrong({ t, signal: signal.slice(0, 40) }, {}, /two or more fits/);
   await wrong({ t, signal }, { y: undefined }, /y is undefined, expected the column of the observed values/);
-  await wrong({ t, signal }, { tie: { c: "2*a" } }, /option "tie" is for one fit/);
+  await wrong({ t, signal }, { tie: { c: "2*a" } }, /option "tie" is unknown: expected one of p0, bounds, fix, y/);
 });
 
 test("many fits come in parts, also if a part has no rows", async () => {
@@ -554,7 +554,7 @@ test("Fit: the page opens with a fit, and follows start values, formula, level a
   // A wrong formula, then another model, whose starts are looked for.
   await page.fill("#formula", "a*x +");
   await page.waitForSelector("#error:not([hidden])");
-  assert.match(await page.textContent("#error"), /^formula, character 6: got the end/);
+  assert.match(await page.textContent("#error"), /^model: formula, character 6: got the end/);
   await page.fill("#formula", "lorentz(x) + line(x)");
   await parametersAre(page, ["height", "center", "gamma", "offset", "slope"]);
   assert.ok(await page.isHidden("#error"));

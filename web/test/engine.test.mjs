@@ -208,7 +208,7 @@ test("arrays train, an aborted run keeps its best model, leaving the loop ends t
     for await (const event of engine.train({ x, y }, { epochs: 1000 })) if (event.event === "epoch") break;
     return { stop: last.stop, epochs: last.epochs, info: last.model.info, value: [...value] };
   });
-  assert.equal(got.stop, "asked");
+  assert.equal(got.stop, "stopped");
   // A run is at most 16 events ahead of those read, and ends one more epoch early.
   assert.ok(got.epochs >= 4 && got.epochs <= 4 + 16 + 1, `stopped after ${got.epochs}`);
   assert.deepEqual(got.info.columns, ["x0", "x1"]);

@@ -113,7 +113,7 @@ test("fit resolves with model, metrics and the run's figures; callbacks see the 
       if (epoch === 3) abort.abort();
     },
   });
-  assert.deepEqual([stopped.stop, stopped.epochs < 40], ["asked", true]);
+  assert.deepEqual([stopped.stop, stopped.epochs < 40], ["stopped", true]);
   await assert.rejects(engine.fit(houses, { target: "price", signal: AbortSignal.abort(new Error("no")) }), {
     message: "no",
   });

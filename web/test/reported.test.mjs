@@ -91,13 +91,13 @@ test("an abort before the first epoch was completed rejects with the signal's re
     signal: late.signal,
     onEpoch: () => late.abort(),
   });
-  assert.ok(stop === "asked" && bestEpoch !== null);
+  assert.ok(stop === "stopped" && bestEpoch !== null);
   const stopped = engine.train({ x, y }, {});
   await stopped.next();
   stopped.stop();
   let last;
   for await (const event of stopped) last = event;
-  assert.deepEqual([last.event, last.stop], ["end", "asked"]);
+  assert.deepEqual([last.event, last.stop], ["end", "stopped"]);
 });
 
 test("only a text that clearly is an address is fetched; any other is data or an error", async () => {
@@ -489,7 +489,7 @@ test("an option by another name is recognised", async () => {
   );
   await assert.rejects(
     model.predict([1], { temperature: 1 }),
-    /option "temperature" is unknown: expected one of unknown, masks/,
+    /option "temperature" is unknown: expected one of unknown, precision, interval, masks/,
   );
 });
 

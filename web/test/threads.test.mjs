@@ -119,7 +119,7 @@ test("a shared run can be paused, queried, stopped, saved as a checkpoint and re
       }),
     ),
   );
-  assert.equal(alone.stop, "asked");
+  assert.equal(alone.stop, "stopped");
   assert.deepEqual(together, alone);
 });
 

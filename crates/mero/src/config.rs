@@ -202,11 +202,14 @@ fn number_as_text(value: &Value) -> Value {
 /// A number or a text as on the command line.
 fn plain(value: &Value) -> String {
     match value {
-        Value::Number(x) if x.is_infinite() => String::new(),
         Value::Number(x) => number(*x).to_string(),
         Value::Text(text) => text.clone(),
-        // The ends of a range.
-        Value::List(ends) => ends.iter().map(plain).collect::<Vec<_>>().join(":"),
+        // The ends of a range, open where they are infinite on their side.
+        Value::List(ends) => {
+            let open = [f64::NEG_INFINITY, f64::INFINITY].map(Value::Number);
+            let end = |(end, open): (&Value, &Value)| if end == open { String::new() } else { plain(end) };
+            ends.iter().zip(&open).map(end).collect::<Vec<_>>().join(":")
+        }
         other => other.shown(),
     }
 }

@@ -3,7 +3,7 @@
 use super::{DateOrder, Moment};
 use crate::files::text::missing;
 
-/// How the dates of some texts are written: in the `wanted` order if it is possible; `None` unless nine of ten texts are dates, all in one order.
+/// How the dates of some texts are written: in the `expected` order if it is possible; `None` unless nine of ten texts are dates, all in one order.
 /// Signs for a missing cell do not count.
 pub(crate) fn order_of(texts: &[String], expected: Option<DateOrder>) -> Option<DateOrder> {
     let all = fitting(texts);

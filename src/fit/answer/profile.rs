@@ -59,7 +59,7 @@ struct Profile<'p> {
 }
 
 impl Profile<'_> {
-    /// Where the root of the rise of the cost, in standard deviations, is `wanted`; the first try is `away` from the best value.
+    /// Where the root of the rise of the cost, in standard deviations, is `expected`; the first try is `away` from the best value.
     fn end(&self, away: f64, expected: f64) -> Result<f64> {
         let (mut inner, mut outer) = (0.0, away);
         let mut others: Vec<f64> = self.others();

@@ -17,7 +17,7 @@ const ENTRIES: &[Entry<Format>] = &[
     option(
         "delimiter",
         Kind::Text("one character, or spaces"),
-        "Character between cells, or spaces for any number of blanks",
+        "Character between cells, or spaces for any number of blanks; a tab is \\t",
     )
     .default("the one of , ; | and tab that the first line has most often, or spaces")
     .set(|f, v| f.delimiter = Some(v.text().replace("\\t", "\t"))),

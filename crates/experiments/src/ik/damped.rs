@@ -1,4 +1,4 @@
-//! A damped pole: the joint step is P / Q with P = s A e + Q B e and Q = s² + ε² c, linear in the wanted step e of the hand. Where
+//! A damped pole: the joint step is P / Q with P = s A e + Q B e and Q = s² + ε² c, linear in the desired step e of the hand. Where
 //! s = 0 an undamped inverse would divide by zero; ε bends it back. A, B and c are the sum of a perceptron and a straight line, s is a
 //! straight line, all of the sines and cosines of θ1, θ2 and θ1 + θ2; ε is learnt.
 

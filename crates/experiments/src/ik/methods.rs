@@ -55,7 +55,7 @@ pub(super) fn all() -> Vec<Method<Steps>> {
         ),
         projective(
             "damped",
-            "linear in the expected step, Q = s² + ε² c, zeros of s learnt: meromorph's own",
+            "linear in the desired step, Q = s² + ε² c, zeros of s learnt: meromorph's own",
             || vec![damped()],
         ),
     ]

@@ -18,7 +18,7 @@ use meromorph_claims::{BATCH, Bench, Claim, WIDTH, measures};
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Markdown file whose part about training is replaced, such as docs/CLAIMS.md
-    #[arg(long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Only few layers and steps, to see that every row can be measured
     #[arg(long)]

@@ -4,8 +4,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 
 use crate::options::flags::{HEADER, value};
-use crate::options::reading::NAMES;
-use meromorph::options::{Value, names};
+use meromorph::options::Value;
 use meromorph::run::{OPTIONS, READING};
 
 /// Options that say where results go or what is printed, not what is trained.
@@ -73,10 +72,9 @@ fn value_of(id: &str, matches: &ArgMatches) -> Value {
         return Value::Number(*count as f64);
     }
     let texts = matches.get_raw(id).into_iter().flatten().map(|text| text.to_string_lossy().into_owned());
-    let texts: Vec<String> =
-        if NAMES.contains(&id) { texts.flat_map(|text| names(&text)).collect() } else { texts.collect() };
+    let texts: Vec<String> = texts.collect();
     match texts.as_slice() {
-        [text] if !NAMES.contains(&id) => Value::Text(text.clone()),
+        [text] => Value::Text(text.clone()),
         _ => Value::List(texts.into_iter().map(Value::Text).collect()),
     }
 }

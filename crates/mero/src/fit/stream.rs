@@ -39,24 +39,24 @@ impl Args {
         Ok(if bytes < found.bytes { MemoryLimit { bytes, by: "--memory-limit" } } else { found })
     }
 
-    fn expected(&self) -> Answer<Option<Strategy>> {
+    fn requested(&self) -> Answer<Option<Strategy>> {
         Ok(if self.strategy == "auto" { None } else { Some(Strategy::named(&self.strategy)?) })
     }
 
     /// Whether the file is read as a table: it is small enough, or standard input, or no one wants otherwise.
     pub(super) fn input(&self, format: &Format) -> Answer<Input> {
-        let (expected, limit) = (self.expected()?, self.limit()?);
+        let (requested, limit) = (self.requested()?, self.limit()?);
         let bytes = host::file_bytes(&self.file);
         if self.file == Path::new("-") {
-            let is_standard = expected.is_none_or(|expected| expected == Strategy::Standard);
+            let is_standard = requested.is_none_or(|requested| requested == Strategy::Standard);
             let error = || Failure::usage("strategy: standard input is read once: expected standard, or a file");
             return if is_standard && !self.plan { Ok(Input::Table) } else { Err(error()) };
         }
         let is_small = bytes.is_some_and(|bytes| TEXT * bytes <= limit.bytes / 4 * 3);
         // A pipe is read once, as standard input is.
         let is_stream = bytes.is_none() && self.file.exists() && !host::is_folder(&self.file);
-        let is_standard = expected == Some(Strategy::Standard);
-        let is_whole = expected.is_none() && (is_small && !is_read_by_ranges_only(&self.file)? || is_stream);
+        let is_standard = requested == Some(Strategy::Standard);
+        let is_whole = requested.is_none() && (is_small && !is_read_by_ranges_only(&self.file)? || is_stream);
         if !self.plan && (is_standard || is_whole) {
             return Ok(Input::Table);
         }
@@ -71,7 +71,7 @@ impl Args {
         let table_bytes =
             TEXT * host::file_bytes(&self.file).unwrap_or(0).max(8 * rows * source.columns().len() as u64 / TEXT);
         let facts = Facts { rows, columns: places.len() as u64, table_bytes, threads, limit: limit.bytes };
-        let plan = Plan::of(&facts, self.expected()?)?;
+        let plan = Plan::of(&facts, self.requested()?)?;
         if self.plan {
             self.show(&plan, &facts, &limit);
         }

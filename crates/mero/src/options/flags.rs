@@ -80,9 +80,8 @@ impl<T: Task> Selection for Every<T> {
     }
 }
 
-/// All options: for a command that reads a table with a target.
-#[derive(Clone)]
-pub(crate) struct All;
+/// All options of training: for a command that reads a table with a target.
+pub(crate) type All = Every<TrainOptions>;
 
 /// All options except those of columns and rows.
 #[derive(Clone)]
@@ -93,14 +92,6 @@ pub(crate) struct Model;
 pub(crate) struct Step;
 
 const COLUMNS: &str = "Columns and rows";
-
-impl Selection for All {
-    type Of = TrainOptions;
-
-    fn has(_: &str, _: &str) -> bool {
-        true
-    }
-}
 
 impl Selection for Model {
     type Of = TrainOptions;
@@ -146,6 +137,8 @@ impl<S: Selection> Clone for Flags<S> {
 pub(crate) const TRAINING: &str = "TrainOptions";
 /// The group of the options of how a table of text is written.
 pub(crate) const TEXT: &str = "Format";
+/// The option of texts for a missing cell.
+const MISSING_TEXTS: &str = "na";
 /// The option of reading that is two flags here.
 pub(crate) const HEADER: &str = "header";
 /// The option that is not in the group.
@@ -252,7 +245,10 @@ fn argument<T>(entry: &'static Entry<T>) -> Arg {
             argument.value_name("NAME|FORMULA").long_help(format!("{help}{rows}"))
         }
         Kind::Text(what) => argument.value_name(if what.contains("column") { "COLUMN" } else { "TEXT" }),
-        Kind::Texts => argument.value_name("A,B").action(ArgAction::Append),
+        // Texts for a missing cell may begin with a dash.
+        Kind::Texts => {
+            argument.value_name("A,B").action(ArgAction::Append).allow_hyphen_values(entry.name == MISSING_TEXTS)
+        }
         Kind::Wholes { length: None } => argument.value_name("N,N,N"),
         Kind::Wholes { length: Some(_) } => argument.value_name("N,N"),
         Kind::Fields { .. } => argument.value_name("NAME=VALUE").action(ArgAction::Append),

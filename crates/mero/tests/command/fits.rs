@@ -102,7 +102,7 @@ fn a_file_of_options_holds_starts_bounds_and_ties() {
     let (_, message) = folder.refused("fit data.csv --model a*exp(-b*x)+c --config fit.toml");
     assert_eq!(
         message,
-        "mero: fit: fit.toml: bounds: b: got an array, expected [low, high], such as [0, 10] or [0, null]"
+        "mero: fit: fit.toml: bounds: b: got an array, expected [low, high], such as [0, 10] or [0, inf]"
     );
 }
 
@@ -299,4 +299,20 @@ fn a_fit_that_is_ended_goes_on_with_the_same_bits() {
     let (_, message) = folder.refused(&line);
     assert!(message.contains("its bytes do not match their digest"), "{message}");
     folder.told(&format!("{other} --force"));
+}
+
+#[test]
+fn names_and_formulas_of_ties_may_have_blanks_and_words_for_missing_cells_dashes() {
+    let folder = folder();
+    let fitted = |tie: &str| {
+        let line = format!("fit data.csv {DECAY} --json --tie");
+        let output = folder.command(&line).arg(tie).output().expect("the binary starts");
+        assert!(output.status.success(), "{tie}: {}", String::from_utf8_lossy(&output.stderr));
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one object");
+        report["parameters"].clone()
+    };
+    assert_eq!(fitted("c = a / 6"), fitted("c=a / 6"));
+    folder.write("dashes.csv", String::from_utf8(folder.read("gaps.csv")).expect("text").replace(",,", ",--,"));
+    let text = folder.told(&format!("fit dashes.csv {DECAY} --missing drop --na --,NA"));
+    assert!(text.contains("40 rows of dashes.csv, 2 rows left out"), "{text}");
 }

@@ -44,14 +44,14 @@ impl Graded {
         Self { sum: sum[0], weight: weight[0], gradient }
     }
 
-    /// Panics if a value is not near the wanted one.
+    /// Panics if a value is not near the expected one.
     #[track_caller]
     fn check(&self, sum: f64, weight: f64, gradient: &[f64], tolerance: f64) {
         let got = [&[self.sum, self.weight], &self.gradient[..]].concat();
         let expected = [&[sum, weight], gradient].concat();
         assert_eq!(got.len(), expected.len());
         let is_near = |(got, expected): (&f64, &f64)| (got - expected).abs() <= tolerance * (1.0 + expected.abs());
-        assert!(got.iter().zip(&expected).all(is_near), "got {got:?}\nwanted {expected:?}");
+        assert!(got.iter().zip(&expected).all(is_near), "got {got:?}\nexpected {expected:?}");
     }
 }
 

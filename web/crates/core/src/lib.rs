@@ -18,5 +18,11 @@ pub use training::Training;
 use meromorph_web_model::Reading;
 use meromorph_web_values::rows::rows;
 
-/// Tables are read by the option table of reading.
-const READING: Reading = Reading { own: meromorph::model::Model::reading, format: options::format_over, rows };
+/// Tables and options are read by the tables of options.
+const READING: Reading = Reading {
+    own: meromorph::model::Model::reading,
+    format: options::format_over,
+    rows,
+    predicting: options::predicting,
+    intervals: Some(|model, device, table, how| Box::pin(model.intervals(device, table, how))),
+};

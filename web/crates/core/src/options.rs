@@ -4,7 +4,7 @@ use wasm_bindgen::JsValue;
 
 use meromorph::error::{Error, ErrorKind, Result};
 use meromorph::files::Format;
-use meromorph::run::{OPTIONS, READING, TrainOptions, absent};
+use meromorph::run::{OPTIONS, PREDICTING, Predicting, READING, TrainOptions, absent};
 use meromorph::table::Choice;
 use meromorph_web_values::options::apply;
 
@@ -34,4 +34,11 @@ pub(super) fn format_over(call: &str, object: &JsValue, own: &Format) -> Result<
 /// Reads the options of reading a table for `call`.
 pub(super) fn format_of(call: &str, object: &JsValue) -> Result<Format> {
     format_over(call, object, &Format::default())
+}
+
+/// Reads the options of a prediction.
+pub(super) fn predicting(object: &JsValue) -> Result<Predicting> {
+    let mut predicting = Predicting::default();
+    apply(&PREDICTING, &mut predicting, object, absent)?;
+    Ok(predicting)
 }

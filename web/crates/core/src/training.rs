@@ -254,7 +254,7 @@ fn stop_name(stop: &Stop) -> &'static str {
         Stop::Epochs => "epochs",
         Stop::Patience => "patience",
         Stop::Coverage => "coverage",
-        Stop::Requested => "asked",
+        Stop::Requested => "stopped",
         Stop::Diverged => "diverged",
     }
 }

@@ -101,7 +101,7 @@ fn arrays(names: &[String], free: &[(&String, Option<usize>)], fits: &[Option<Re
 
 const NO_ROWS: &str = "fit: no row has all values: expected at least one";
 
-/// A fit as it is asked for.
+/// A fit that a caller asks for.
 pub struct FitRequest {
     formula: Formula,
     target: String,
@@ -208,7 +208,11 @@ impl Saved {
 impl Saved {
     fn predicted(&self, data: &Columns, level: Option<f64>) -> Result<JsValue> {
         let level = level.unwrap_or(self.fit.level());
-        OPTIONS.entry("level").kind.check(&Value::Number(level), "level", Naming::JavaScript)?;
+        OPTIONS
+            .entry("level")
+            .kind
+            .check(&Value::Number(level), "level", Naming::JavaScript)
+            .map_err(|error| error.within("predict"))?;
         let formula = self.fit.formula();
         let numbers = |name: &String| Ok((name.clone(), data.numbers("predict", name)?));
         let columns: Vec<(String, Vec<f64>)> = formula.columns().iter().map(numbers).collect::<Result<_>>()?;

@@ -3,6 +3,7 @@
 
 use meromorph::model;
 use std::cell::OnceCell;
+use std::pin::Pin;
 use std::rc::Rc;
 
 use js_sys::{Array, Float64Array, Uint8Array, Uint32Array};
@@ -13,9 +14,8 @@ use meromorph::Device;
 use meromorph::error::Result;
 use meromorph::files::{Format, Header, Table};
 use meromorph::model::{Noted, Prediction, Ready};
-use meromorph::run::{PREDICTING, Predicting};
-use meromorph::table::{Feature, Note, NoteKind, NumberFeature, Preparation, Seen};
-use meromorph_web_values::options::apply;
+use meromorph::run::Predicting;
+use meromorph::table::{Feature, Note, NoteKind, NumberFeature, Preparation, Seen, Unknown};
 use meromorph_web_values::{Answer, get, object, set, strings, thrown};
 
 /// How a part of the browser build reads what is to be predicted.
@@ -27,7 +27,16 @@ pub struct Reading {
     pub format: fn(&str, &JsValue, &Format) -> Result<Format>,
     /// The table in a value, named after its source.
     pub rows: fn(&JsValue, &str, &Format, &Preparation) -> Result<Table>,
+    /// How rows are predicted, from the option `how`.
+    pub predicting: fn(&JsValue) -> Result<Predicting>,
+    /// Intervals around predictions, in a part that has them.
+    pub intervals: Option<Intervals>,
 }
+
+/// The intervals of the rows of a table, by a level and what happens to unknown categories.
+pub type Intervals = for<'a> fn(&'a model::Model, &'a Device, &'a Table, (f64, Unknown)) -> PerRow<'a>;
+/// An interval for each row, `None` without a prediction.
+pub type PerRow<'a> = Pin<Box<dyn Future<Output = Result<Vec<Option<[f64; 2]>>>> + 'a>>;
 
 /// A trained model.
 #[wasm_bindgen]
@@ -72,13 +81,11 @@ impl Model {
     async fn noted(&self, x: &JsValue, source: &str, options: &JsValue) -> Result<(Noted, Vec<[f64; 2]>)> {
         let preparation = self.model.preparation()?;
         let format = (self.reading.format)("predict", &get(options, "reading"), &self.own_format())?;
-        let mut predicting = Predicting::default();
-        let how = get(options, "how");
-        apply(&PREDICTING, &mut predicting, &how, |_| None).map_err(|error| error.within("predict"))?;
+        let predicting = (self.reading.predicting)(&get(options, "how")).map_err(|error| error.within("predict"))?;
         let table = (self.reading.rows)(x, source, &format, preparation)?;
         let noted = self.ready()?.predict(&table, predicting.options()).await?;
-        let intervals = match predicting.interval {
-            Some(level) => self.model.intervals(&self.device, &table, (level, predicting.unknown)).await,
+        let intervals = match self.reading.intervals.zip(predicting.interval) {
+            Some((of, level)) => of(&self.model, &self.device, &table, (level, predicting.unknown)).await,
             None => Ok(Vec::new()),
         };
         let intervals = intervals.map_err(|error| error.within("predict"))?;
@@ -117,7 +124,7 @@ impl Model {
     /// model with poles `{ value, bottom, gap, fault }`, with flags 1 where there is no value, where it is near a pole, and at numerical
     /// faults. A row without a prediction has NaN or null. What was noticed about cells is in `noteRows`, `noteColumns` and `noteKinds` (0:
     /// outside the training range, 1: unseen, 2: unusable, 3: filled in), and the reasons for kind 2 in `noteTexts`. `options` may hold
-    /// `how`, with the options of [`PREDICTING`], and `reading`. With `interval` there are `lower` and `upper`.
+    /// `how`, with the options of a prediction, and `reading`. With `interval` there are `lower` and `upper`.
     pub async fn predict(&self, x: JsValue, source: String, options: JsValue) -> Answer {
         let (noted, intervals) = self.noted(&x, &source, &options).await.map_err(thrown)?;
         let Noted { predictions, notes, probabilities } = noted;

@@ -15,11 +15,20 @@ use columns::rows_or_columns;
 use meromorph::Device;
 use meromorph::error::{Error, Result};
 use meromorph::files::{Format, read_plain};
+use meromorph::run::Predicting;
+use meromorph::table::Unknown;
 use meromorph_web_model::Reading;
 use meromorph_web_values::rows::{TABLE, bytes};
 use meromorph_web_values::{Answer, get, object, show, strings, thrown};
 
-const READING: Reading = Reading { own: own_format, format: format_over, rows: rows_or_columns };
+const READING: Reading =
+    Reading { own: own_format, format: format_over, rows: rows_or_columns, predicting, intervals: None };
+
+/// Pages and packages say what happens to unknown categories; `refuse` unless it is `other`.
+fn predicting(how: &JsValue) -> Result<Predicting> {
+    let is_other = get(how, "unknown").as_string().as_deref() == Some("other");
+    Ok(Predicting { unknown: if is_other { Unknown::Other } else { Unknown::Refuse }, ..Predicting::default() })
+}
 
 /// How the table was written that a model learnt from, which a bundled model holds beside its columns.
 fn own_format(model: &model::Model) -> Format {

@@ -67,7 +67,7 @@ pub fn numbers(value: &JsValue) -> Option<Vec<f64>> {
 /// Maximum count of numbers: more of them, with their copies, do not fit the 4 GiB of wasm memory, and the engine would abort.
 const MOST_NUMBERS: u32 = 100_000_000;
 
-/// The numbers in `value`, or an error: `name` is its name in messages, `wanted` describes the expected value.
+/// The numbers in `value`, or an error: `name` is its name in messages, `expected` describes what it should be.
 pub fn numbers_of(name: &str, value: &JsValue, expected: &str) -> error::Result<Vec<f64>> {
     let singles = value.dyn_ref::<Float32Array>().map(Float32Array::length);
     let message = match singles.or_else(|| value.dyn_ref::<Float64Array>().map(Float64Array::length)) {

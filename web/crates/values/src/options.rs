@@ -40,16 +40,17 @@ fn fields(object: &JsValue) -> Result<Vec<(String, Value)>> {
     if !object.is_object() || Array::is_array(object) {
         return Err(Error::new(format!("options: got {}, expected an object", show(object))));
     }
-    Ok(entries(object))
+    let is_given =
+        |(_, value): &(String, Value)| !matches!(value, Value::Other(words) if words == "null" || words == "undefined");
+    Ok(entries(object).into_iter().filter(is_given).collect())
 }
 
 fn entries(object: &JsValue) -> Vec<(String, Value)> {
     let pair = |entry: JsValue| {
         let [name, value] = [0, 1].map(|at| Array::from(&entry).get(at));
-        let is_given = !value.is_undefined() && !value.is_null();
-        is_given.then(|| (name.as_string().unwrap_or_default(), value_of(&value)))
+        (name.as_string().unwrap_or_default(), value_of(&value))
     };
-    Object::entries(object.unchecked_ref()).into_iter().filter_map(pair).collect()
+    Object::entries(object.unchecked_ref()).into_iter().map(pair).collect()
 }
 
 fn value_of(value: &JsValue) -> Value {

@@ -16,7 +16,7 @@ pub fn rows(x: &JsValue, source: &str, format: &Format, preparation: &Preparatio
     if let Some(table) = matrix(x, source) {
         return Ok(table?.with_missing(&format.missing));
     }
-    let expected = format!("a Float32Array, an array of numbers or {}", &TABLE[7..]);
+    let expected = format!("a Float32Array, an array of numbers or {}", TABLE.trim_start_matches("expected "));
     let values = numbers_of("predict: x", x, &expected)?;
     let names: Vec<String> = preparation.names().map(str::to_owned).collect();
     Ok(Table::from_matrix("predict", &names, &values)?.with_missing(&format.missing))
