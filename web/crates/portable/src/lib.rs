@@ -26,8 +26,12 @@ const READING: Reading =
 
 /// Pages and packages say what happens to unknown categories; `refuse` unless it is `other`.
 fn predicting(how: &JsValue) -> Result<Predicting> {
-    let is_other = get(how, "unknown").as_string().as_deref() == Some("other");
-    Ok(Predicting { unknown: if is_other { Unknown::Other } else { Unknown::Refuse }, ..Predicting::default() })
+    let unknown = match get(how, "unknown").as_string().as_deref() {
+        Some("other") => Unknown::Other,
+        None | Some("refuse") => Unknown::Refuse,
+        Some(got) => return Err(Error::usage(format!("unknown: got \"{got}\", expected \"other\" or \"refuse\""))),
+    };
+    Ok(Predicting { unknown, ..Predicting::default() })
 }
 
 /// How the table was written that a model learnt from, which a bundled model holds beside its columns.
