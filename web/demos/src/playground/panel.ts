@@ -9,7 +9,7 @@ const ENDS: Record<End["stop"], string> = {
   epochs: "All epochs are done.",
   patience: "The validation loss stopped improving.",
   coverage: "Stopped: too few rows have a predicted value.",
-  asked: "Stopped.",
+  stopped: "Stopped.",
   diverged: "Stopped: the loss became NaN or infinite.",
 };
 
