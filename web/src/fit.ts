@@ -34,7 +34,7 @@ export interface CurveFitOptions extends SolverOptions {
 }
 
 /** Options of many fits: those of {@link CurveFitOptions} that each fit can have, and the observed values. */
-export type ManyFitOptions = Omit<CurveFitOptions, (typeof FOR_ONE_FIT)[number]> & { y: string };
+export type ManyFitOptions = Omit<CurveFitOptions, "tie" | "global" | "profile" | "device"> & { y: string };
 
 /** A parameter's value and how well the data determine it. */
 export interface FittedParameter {
