@@ -203,7 +203,7 @@ impl<T> Table<T> {
                 return Err(Error::usage(format!("{name} is given twice")));
             }
             entry.kind.check(value, &name, naming)?;
-            // A flag that is not set asks for nothing.
+            // A flag that is off needs nothing.
             let need = entry.needs.as_ref().filter(|need| *value != Value::Flag(false) && !(need.is_met)(options));
             if let Some(need) = need {
                 return Err(Error::usage(format!("{name} has no effect without {}", naming.filled(need.remedy))));

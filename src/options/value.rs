@@ -76,7 +76,7 @@ impl Value {
         *self == Self::Flag(true)
     }
 
-    /// What a name that was checked stands for.
+    /// The choice that a name means, which was checked.
     pub fn one_of<T: Copy>(&self, all: &[(&str, T)]) -> T {
         let name = self.text();
         let found = all.iter().find(|(known, _)| *known == name);

@@ -132,6 +132,9 @@ fn check_options<T: Default + std::fmt::Debug>(table: &'static Table<T>, needs: 
 fn every_option_of_fits_predictions_profiles_and_tables_changes_something() {
     let text = |text: &str| Value::Text(text.into());
     check_options(&fit::OPTIONS, &[("absolute_sigma", "sigma", text("s")), ("loss_scale", "loss", text("huber"))]);
+    let off = [(fit::OPTIONS.entry("absolute_sigma"), Value::Flag(false))];
+    let mut options = fit::FitOptions::default();
+    assert!(fit::OPTIONS.apply(&mut options, &off, Naming::Rust).is_ok(), "a flag that is off needs nothing");
     check_options(&PREDICTING, &[]);
     check_options(&profile::OPTIONS, &[]);
     check_options(&READING, &[]);

@@ -105,7 +105,7 @@ export interface Prediction<Flags extends Uint8Array | Uint32Array = Uint8Array,
    * otherwise of the predictions of several `members`.
    */
   deviation?: Float64Array;
-  /** The ends of the interval around `value` that the option `interval` asked for; NaN without a prediction. */
+  /** The ends of the interval around `value` with the option `interval`; NaN without a prediction. */
   lower?: Float64Array;
   upper?: Float64Array;
   /** The probability of the predicted class, 0 to 1. Only for classes, as is the next one. */
@@ -155,7 +155,7 @@ export interface RowPrediction<T extends Task = Task> {
    * predictions of several `members`.
    */
   deviation?: number;
-  /** The ends of the interval around `value` that the option `interval` asked for. */
+  /** The ends of the interval around `value` with the option `interval`. */
   lower?: number;
   upper?: number;
   /** The probability of the predicted class. */

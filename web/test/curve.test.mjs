@@ -360,6 +360,7 @@ test("errors say what is wrong, as those of the command line", async () => {
     [DATA, "a*x", { y: "z" }, /^y: got "z", expected a column, one of "x", "y"$/],
     [DATA, "a*x", { sigma: "z" }, /^fit: the column "z" is missing: got "x", "y"$/],
     [DATA, "a*x", { p0: { b: 1 } }, /^p0: "b" is not a parameter of the model: expected one of "a"$/],
+    [DATA, "a*x", { fix: { a: null } }, /^fit: fix: a: got null, expected a number$/],
     [DATA, "a*x", { p0: { a: "1" } }, /^fit: p0: a: got "1", expected a number$/],
     [DATA, "a*x", { bounds: { a: [1, 0] } }, /^bounds: a: got 1 to 0, expected the lower bound below the upper/],
     [DATA, "a*x", { bounds: { a: 1 } }, /^fit: bounds: a: got 1, expected \[low, high\]/],

@@ -25,8 +25,8 @@ fn with_examples() -> Folder {
 
 /// Standard output of a line of a shell, without the blanks around its lines.
 fn shell(folder: &Folder, line: &str) -> Vec<String> {
-    let beside = Path::new(env!("CARGO_BIN_EXE_mero")).parent().expect("a folder");
-    let path = format!("{}:{}", beside.display(), std::env::var("PATH").unwrap_or_default());
+    let programs = Path::new(env!("CARGO_BIN_EXE_mero")).parent().expect("a folder");
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
     let output = Command::new("sh").args(["-c", line]).env("PATH", path).current_dir(folder.path("")).output();
     let output = output.expect("a shell");
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));

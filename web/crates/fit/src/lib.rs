@@ -101,7 +101,7 @@ fn arrays(names: &[String], free: &[(&String, Option<usize>)], fits: &[Option<Re
 
 const NO_ROWS: &str = "fit: no row has all values: expected at least one";
 
-/// A fit that a caller asks for.
+/// A fit with its data and options.
 pub struct FitRequest {
     formula: Formula,
     target: String,
