@@ -3,6 +3,7 @@
 // Everything public is for users, except the modules of `internal`.
 pub mod autograd;
 pub mod compress;
+pub mod contrast;
 pub mod device;
 pub mod error;
 #[cfg(not(target_arch = "wasm32"))]

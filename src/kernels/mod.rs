@@ -25,6 +25,8 @@ pub mod random;
 pub mod rational;
 pub mod rational_gradient;
 pub mod reduce;
+pub mod retrieve;
+pub mod retrieve_classes;
 pub mod scatter;
 pub mod softmax;
 pub mod strict;
@@ -57,6 +59,8 @@ pub static ALL: &[Entry] = &[
     (&rational::RATIONAL, rational::cases),
     (&rational_gradient::RATIONAL_GRADIENT, rational::cases_of_gradient),
     (&reduce::REDUCE, reduce::cases),
+    (&retrieve::RETRIEVE, retrieve::cases),
+    (&retrieve_classes::RETRIEVE_CLASSES, retrieve::cases_of_classes),
     (&scatter::SCATTER, scatter::cases),
     (&softmax::SOFTMAX, softmax::cases),
     (&strict::STRICT, strict::cases),

@@ -52,12 +52,12 @@ pub trait GradientSource {
     /// Records a step.
     fn step(&self, step: &SourceStep<'_>) -> Result<Sourced>;
 
-    /// Whether each window of steps is reported.
-    fn has_report(&self) -> bool {
-        false
+    /// The names of the blocks that are read after each window of steps to report of it; none if nothing is reported.
+    fn reported(&self) -> &'static [&'static str] {
+        &[]
     }
 
-    /// The report of a window: figures with their names, from the contents of the blocks after it.
+    /// The report of a window: figures with their names, from the contents of those blocks after it.
     fn report(&self, state: &[StateBlock]) -> Vec<(String, f64)> {
         let _ = state;
         Vec::new()

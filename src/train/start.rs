@@ -188,11 +188,13 @@ impl Trainer {
         let state = &trainer.learners[0].state;
         let blocks = source.map(|source| source.blocks).unwrap_or_default();
         let has_all = blocks.len() == state.source.len();
-        let fits = |(block, view): (&StateBlock, &View)| block.values.len() == view.words;
+        let fits = |(block, (name, view)): (&StateBlock, &(String, View))| {
+            block.name == *name && block.values.len() == view.words
+        };
         if !has_all || !blocks.iter().zip(&state.source).all(fits) {
             return Err(Error::new("resume: the state of the source of gradients is not that of the checkpoint"));
         }
-        for (block, view) in blocks.iter().zip(&state.source) {
+        for (block, (_, view)) in blocks.iter().zip(&state.source) {
             device.write(&view.buffer, view.offset, bytemuck::cast_slice(&block.values))?;
         }
         for (learner, Standing { means, .. }) in trainer.learners.iter_mut().zip(&progress.standings) {

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::judge::Metrics;
 use crate::kernels::optimise::{STATE, UpdateState};
 use crate::model::predictor::Predictor;
-use crate::model::{GradientSource, Network, StateBlock};
+use crate::model::{Network, StateBlock};
 use crate::nn::Spec;
 
 /// A training run of a model and a loss.
@@ -143,9 +143,14 @@ impl Trainer {
 
     /// What the source of gradients keeps; nothing without one.
     pub async fn source_blocks(&self) -> Result<Vec<StateBlock>> {
-        let first = self.network.source().map(GradientSource::state).unwrap_or_default();
-        let mut blocks = Vec::with_capacity(first.len());
-        for (StateBlock { name, .. }, block) in first.into_iter().zip(&self.learners[0].state.source) {
+        self.read_blocks(|_| true).await
+    }
+
+    /// Those blocks of the source whose names are chosen.
+    pub(super) async fn read_blocks(&self, is_chosen: impl Fn(&str) -> bool) -> Result<Vec<StateBlock>> {
+        let mut blocks = Vec::new();
+        for (name, block) in self.learners[0].state.source.iter().filter(|(name, _)| is_chosen(name)) {
+            let name = name.clone();
             blocks.push(StateBlock { name, values: bytemuck::cast_vec(self.device.read(block).await?) });
         }
         Ok(blocks)

@@ -90,7 +90,9 @@ impl Trainer {
     /// What the source of gradients reports of the last window, if it does.
     async fn source_report(&self) -> Result<Option<Vec<(String, f64)>>> {
         match self.network.source() {
-            Some(source) if source.has_report() => Ok(Some(source.report(&self.source_blocks().await?))),
+            Some(source) if !source.reported().is_empty() => {
+                Ok(Some(source.report(&self.read_blocks(|name| source.reported().contains(&name)).await?)))
+            }
             _ => Ok(None),
         }
     }

@@ -1,6 +1,7 @@
 //! The suites of the engine, as one program: linking the engine takes longer than most of them. One suite: `cargo test --release --test engine heads`.
 
 mod compression;
+mod contrast;
 mod cuda;
 mod devices;
 mod edges;

@@ -4,6 +4,7 @@ mod allocator;
 mod bench;
 mod completions;
 mod config;
+mod contrast;
 mod demo;
 mod devices;
 mod doctor;
@@ -20,6 +21,7 @@ mod options;
 mod plan;
 mod predict;
 mod profile;
+mod recall;
 mod saved;
 mod serve;
 mod session;
@@ -77,6 +79,10 @@ enum Command {
     Demo(Box<demo::Args>),
     /// Fit a formula to columns of a table: parameters with standard errors and intervals
     Fit(Box<fit::Args>),
+    /// Learn a memory from labelled rows, such as embeddings: a map under which rows of the same class are near each other
+    Contrast(Box<contrast::Args>),
+    /// Find the nearest rows of a memory for each row of a table, or say that nothing in memory is like it
+    Recall(Box<recall::Args>),
     /// Fit two-time correlations of X-ray scattering (XPCS): a sample that diffuses, at rest or in a shear flow
     Xpcs(Box<xpcs::Args>),
     /// Predict every row of a table with a trained model
@@ -113,6 +119,8 @@ impl Command {
             Self::Train(args) => ("train", train::run(args)),
             Self::Demo(args) => ("demo", demo::run(args)),
             Self::Fit(args) => ("fit", fit::run(args)),
+            Self::Contrast(args) => ("contrast", contrast::run(args)),
+            Self::Recall(args) => ("recall", recall::run(args)),
             Self::Xpcs(args) => ("xpcs", xpcs::run(args)),
             Self::Predict(args) => ("predict", predict::run(args)),
             Self::Eval(args) => ("eval", eval::run(args)),

@@ -21,8 +21,11 @@ pub(super) fn fill(
 ) -> Result<Content> {
     let device = setup.device;
     let settings = setup.settings;
-    let blocks: Vec<Var> =
-        state.source.iter().map(|block| Var::constant(Tensor::over(device, block.clone(), [block.words]))).collect();
+    let blocks: Vec<Var> = state
+        .source
+        .iter()
+        .map(|(_, block)| Var::constant(Tensor::over(device, block.clone(), [block.words])))
+        .collect();
     if settings.precision.is_some() {
         return Err(wrong(source, "got precision, which is for the model's own gradients"));
     }
@@ -60,8 +63,11 @@ pub(super) fn fill(
             Content::Parameters
         }
     };
-    for (value, block) in sourced.state.iter().zip(&state.source) {
-        copy(value, block, 0);
+    // A block that the source returns as it is needs no copy, and a GPU refuses one onto itself.
+    for (value, (_, block)) in sourced.state.iter().zip(&state.source) {
+        if !value.value().view().buffer.is(&block.buffer) {
+            copy(value, block, 0);
+        }
     }
     Ok(content)
 }

@@ -25,8 +25,8 @@ pub(crate) struct State {
     pub report: View,
     /// The best parameters so far.
     pub best: View,
-    /// The blocks that a source of gradients keeps.
-    pub source: Vec<View>,
+    /// The blocks that a source of gradients keeps, by name.
+    pub source: Vec<(String, View)>,
     /// The sums of a step's gradients with their tail, for a hook.
     pub gathered: Option<Buffer>,
 }
@@ -65,6 +65,7 @@ impl State {
         let order = parts(&order, members, words);
         let blocks = setup.network.source().map(GradientSource::state).unwrap_or_default();
         let block = |block: &StateBlock| alike(Tag::Optimizer, bytemuck::cast_slice(&block.values));
+        let names: Vec<String> = blocks.iter().map(|block| block.name.clone()).collect();
         let blocks: Vec<Vec<View>> = blocks.iter().map(block).collect::<Result<_>>()?;
         let kept = [
             stacked(device, Tag::Parameters, &start)?,
@@ -77,7 +78,8 @@ impl State {
         let one = |member: usize| {
             let [parameters, moments, control, order, report, best] =
                 kept.each_ref().map(|views| views[member].clone());
-            let source = blocks.iter().map(|views| views[member].clone()).collect();
+            let views = blocks.iter().map(|views| views[member].clone());
+            let source = names.iter().cloned().zip(views).collect();
             let sums = sums[member].take();
             Self { parameters, moments, sums, control, order, report, best, source, gathered: None }
         };

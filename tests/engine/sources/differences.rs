@@ -63,8 +63,8 @@ impl GradientSource for Differences {
         })
     }
 
-    fn has_report(&self) -> bool {
-        true
+    fn reported(&self) -> &'static [&'static str] {
+        &["seen"]
     }
 
     fn report(&self, state: &[StateBlock]) -> Vec<(String, f64)> {

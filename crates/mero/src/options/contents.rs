@@ -105,6 +105,23 @@ pub(crate) fn of_xpcs(name: &str) -> &'static Content {
 pub(crate) static KERNEL: Content =
     Content { name: "a kernel", is_own: |start, _| has(start, "@compute") || has(start, "__global__") };
 
+/// A memory: its metadata comes first.
+pub(crate) static MEMORY: Content =
+    Content { name: "a memory", is_own: |start, _| has(&start[..start.len().min(256)], "\"meromorph memory\"") };
+
+/// A map of a memory: an array with two axes.
+pub(crate) static MAP: Content = Content {
+    name: "an array of numbers",
+    is_own: |start, _| start.starts_with(b"\x93NUMPY") && has(&start[..start.len().min(128)], "'<f4'"),
+};
+
+/// The neighbours of rows.
+pub(crate) static NEIGHBOURS: Content =
+    Content { name: "a table of neighbours", is_own: |start, _| line(start) == NEIGHBOUR_COLUMNS.join(",").as_bytes() };
+
+/// The columns of a table of neighbours.
+pub(crate) const NEIGHBOUR_COLUMNS: [&str; 7] = ["query", "rank", "row", "class", "distance", "weight", "known"];
+
 /// A page of the manual.
 pub(crate) static MANUAL: Content =
     Content { name: "a page of the manual", is_own: |start, _| start.starts_with(b".ie \\n(.g .ds Aq") };

@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 
 use crate::{Answer, Failure};
+use meromorph::contrast::{self, ContrastOptions};
 use meromorph::error::Error;
 use meromorph::files::Format;
 use meromorph::files::Table;
@@ -40,6 +41,11 @@ impl Task for Format {
 impl Task for Predicting {
     const TABLE: &'static OptionTable<Self> = &PREDICTING;
     const GROUP: &'static str = "Predicting";
+}
+
+impl Task for ContrastOptions {
+    const TABLE: &'static OptionTable<Self> = &contrast::OPTIONS;
+    const GROUP: &'static str = "ContrastOptions";
 }
 
 impl Task for ProfileOptions {
@@ -211,6 +217,7 @@ impl<S: Selection> FromArgMatches for Flags<S> {
 pub(crate) fn kind(command: &Command, option: &Arg) -> Option<&'static Kind> {
     let kind = kind_in::<TrainOptions>(command, option).or_else(|| kind_in::<FitOptions>(command, option));
     let kind = kind.or_else(|| kind_in::<Format>(command, option));
+    let kind = kind.or_else(|| kind_in::<ContrastOptions>(command, option));
     kind.or_else(|| kind_in::<Predicting>(command, option)).or_else(|| kind_in::<ProfileOptions>(command, option))
 }
 

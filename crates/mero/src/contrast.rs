@@ -1,0 +1,224 @@
+//! `mero contrast`: learns a memory from labelled rows, under which rows of the same class are near each other, and judges it.
+
+pub(crate) mod rows;
+
+use std::path::{Path, PathBuf};
+
+use pollster::block_on;
+use serde_json::{Value, json};
+
+use crate::options::contents::{MAP, MEMORY};
+use crate::options::flags::{Every, Flags};
+use crate::options::hardware::Hardware;
+use crate::options::outputs::{check_outs, keep_out};
+use crate::options::reading::{Reading, read, say_notes};
+use crate::terminal::console::{say, say_json};
+use crate::terminal::interrupt;
+use crate::terminal::progress::Progress;
+use crate::{Answer, Failure};
+use meromorph::contrast::{ContrastOptions, Judged, Labelled, Learning, Memory, MemoryHeader};
+use meromorph::files::npy;
+use meromorph::internal::host;
+use meromorph::report::{count, counted, facts, figure};
+use meromorph::train::{Event, Flow};
+use rows::{classes, coordinates};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Rows to learn from: CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
+    file: PathBuf,
+    /// Column with the class of each row; the other columns are the coordinates
+    #[arg(long, value_name = "COLUMN", required_unless_present = "labels")]
+    target: Option<String>,
+    /// File with the class of each row, of one column, instead of a column of the table
+    #[arg(long, value_name = "FILE", conflicts_with = "target")]
+    labels: Option<PathBuf>,
+    /// Columns that are the coordinates; by default all but the target
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    columns: Vec<String>,
+    #[command(flatten)]
+    flags: Flags<Every<ContrastOptions>>,
+    #[command(flatten)]
+    reading: Reading,
+    #[command(flatten)]
+    hardware: Hardware,
+    /// The file of the memory [default: the name of the table, ending in .memory]
+    #[arg(short, long, value_name = "MEMORY", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// File for the learned map, an array of NumPy [outputs, columns]: rows x are compared as x mapᵀ
+    #[arg(long, value_name = "NPY", help_heading = "Output")]
+    map_out: Option<PathBuf>,
+    /// Replace a file in the place of an output even if it is of another kind
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+    /// Print only JSON, one object per line
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Answer {
+    let options = args.flags.apply(ContrastOptions::default())?;
+    args.hardware.check()?;
+    let out = args.out();
+    let outs = [("memory", Some(&*out), Some(&MEMORY)), ("map", args.map_out.as_deref(), Some(&MAP))];
+    let labels = args.labels.as_deref().map(|labels| ("labels", labels));
+    let inputs: Vec<(&str, &Path)> = [("table", args.file.as_path())].into_iter().chain(labels).collect();
+    check_outs(&outs, &inputs, args.force)?;
+    interrupt::watch_until_work();
+    let (rows, header) = args.rows()?;
+    let [kept, held] = rows.split(options.test, options.seed);
+    let learned = rows.subset(&kept);
+    let device = args.hardware.open()?;
+    let mut learning = Learning::new(&device, &learned, &options)?;
+    let started = host::now_ms();
+    let mut epochs = 0;
+    interrupt::watch();
+    {
+        let progress = Progress::of(options.epochs as u64, "learning").ticking();
+        block_on(learning.run(&mut |event| {
+            if let Event::Epoch(report) = event {
+                epochs = report.epoch + 1;
+                progress.set(epochs as u64);
+                if args.json {
+                    let (epochs, loss) = (options.epochs, report.train_loss);
+                    say_json(&json!({ "event": "epoch", "epoch": report.epoch + 1, "epochs": epochs, "loss": loss, "lr": report.lr }));
+                }
+            }
+            if interrupt::is_requested() { Flow::Stop } else { Flow::Continue }
+        }))?;
+    }
+    interrupt::work_is_done();
+    let seconds = (host::now_ms() - started) / 1e3;
+    let judged = (!held.is_empty()).then(|| judged(&learning, &learned, &rows.subset(&held))).transpose()?;
+    // The file holds all rows: those that judged the memory are as good as the others once it is judged.
+    let memory = block_on(learning.memory(&rows, header))?;
+    keep_out(&out, &MEMORY, &memory.save()?, args.force)?;
+    if let Some(path) = &args.map_out {
+        let values = memory.map.iter().map(|&value| f64::from(value));
+        let map = npy::write(&[memory.outputs(), memory.inputs()], true, values);
+        keep_out(path, &MAP, &map, args.force)?;
+    }
+    let summary = Summary { memory: &memory, judged, out: &out, seconds, epochs, rows: [kept.len(), held.len()] };
+    if args.json {
+        say_json(&summary.json())
+    } else {
+        say(&summary.text())
+    }
+    if interrupt::is_requested() {
+        return Err(Failure::Interrupted(format!(
+            "stopped after {epochs} of {} epochs; the memory is written",
+            options.epochs
+        )));
+    }
+    Ok(())
+}
+
+/// What a memory of the learned rows finds for the others, under the learned map and under none.
+fn judged(learning: &Learning, learned: &Labelled, held: &Labelled) -> Answer<[Judged; 2]> {
+    let _progress = Progress::open("judging");
+    let header = MemoryHeader::default;
+    let memory = block_on(learning.memory(learned, header()))?;
+    let plain = Memory::plain(learned)?;
+    Ok([memory.judge(&held.x, &held.classes)?, plain.judge(&held.x, &held.classes)?])
+}
+
+impl Args {
+    fn out(&self) -> PathBuf {
+        let name = if self.file == Path::new("-") { Path::new("memory") } else { &self.file };
+        self.out.clone().unwrap_or_else(|| PathBuf::from(name.file_name().unwrap_or_default()).with_extension("memory"))
+    }
+
+    /// The rows of the table with their classes.
+    fn rows(&self) -> Answer<(Labelled, MemoryHeader)> {
+        let format = self.reading.format()?;
+        let table = read(&self.file, &format)?;
+        say_notes("contrast", &table);
+        let (target, (classes, names)) = match (&self.target, &self.labels) {
+            (_, Some(path)) => {
+                let labels = read(path, &format)?;
+                let [column] = labels.columns() else {
+                    let got = labels.columns().len();
+                    return Err(Failure::usage(format!(
+                        "{}: got {got} columns, expected one, with the labels",
+                        labels.source()
+                    )));
+                };
+                if labels.rows() != table.rows() {
+                    let (rows, labels) = (count(table.rows() as u64), counted(labels.rows(), "label"));
+                    return Err(Failure::usage(format!("labels: got {labels} for {rows} rows, expected one for each")));
+                }
+                (path.display().to_string(), classes(&labels, column)?)
+            }
+            (Some(target), None) => {
+                let column = &table.columns()[table.readable(target)?];
+                (target.clone(), classes(&table, column)?)
+            }
+            (None, None) => {
+                return Err(Failure::usage("contrast: expected --target or --labels, which name the classes"));
+            }
+        };
+        let (columns, x) = coordinates(&table, &self.columns, self.target.as_deref())?;
+        let inputs = columns.len();
+        let header = MemoryHeader { columns, target, ..MemoryHeader::default() };
+        Ok((Labelled { inputs, x, classes, names }, header))
+    }
+}
+
+/// What is printed of a memory.
+struct Summary<'s> {
+    memory: &'s Memory,
+    judged: Option<[Judged; 2]>,
+    out: &'s Path,
+    seconds: f64,
+    epochs: usize,
+    rows: [usize; 2],
+}
+
+impl Summary<'_> {
+    fn text(&self) -> String {
+        let memory = self.memory;
+        let (inputs, outputs) = (counted(memory.inputs(), "column"), memory.outputs());
+        let [kept, held] = self.rows.map(|rows| count(rows as u64));
+        let epochs = counted(self.epochs, "epoch");
+        let mut lines = vec![
+            ("learned", format!("{kept} rows of {} in {epochs}, {} s", classes_of(memory), figure(self.seconds))),
+            ("map", format!("{inputs} to {outputs} coordinates")),
+        ];
+        if let Some([learned, plain]) = &self.judged {
+            let each =
+                |value: &dyn Fn(&Judged) -> f64| format!("{:.3}   {:.3} without the map", value(learned), value(plain));
+            lines.push(("judged", format!("{held} rows that it has not seen")));
+            for (at, (k, _)) in learned.recall.iter().enumerate() {
+                let name = ["recall@1", "recall@5", "recall@10"][usize::from(*k > 1) + usize::from(*k > 5)];
+                lines.push((name, each(&|judged| judged.recall[at].1)));
+            }
+            lines.push(("accuracy", each(&|judged| judged.accuracy)));
+            lines.push(("MAP@R", each(&|judged| judged.map_at_r)));
+            lines.push(("within reach", format!("{:.3} of them", learned.known)));
+        }
+        lines.push(("memory", format!("{}, {} rows", self.out.display(), count(memory.rows() as u64))));
+        facts(&lines)
+    }
+
+    fn json(&self) -> Value {
+        let memory = self.memory;
+        let judged = self.judged.as_ref().map(|[learned, plain]| json!({ "learned": of(learned), "plain": of(plain) }));
+        json!({
+            "event": "done", "memory": self.out, "rows": memory.rows(), "classes": memory.header.names, "inputs": memory.inputs(),
+            "outputs": memory.outputs(), "reach": memory.header.reach, "epochs": self.epochs, "seconds": self.seconds, "judged": judged,
+        })
+    }
+}
+
+fn classes_of(memory: &Memory) -> String {
+    let count = memory.header.names.len();
+    format!("{count} class{}", if count == 1 { "" } else { "es" })
+}
+
+fn of(judged: &Judged) -> Value {
+    let recall: serde_json::Map<String, Value> =
+        judged.recall.iter().map(|(k, share)| (k.to_string(), json!(share))).collect();
+    json!({
+        "rows": judged.rows, "recall": recall, "accuracy": judged.accuracy, "map_at_r": judged.map_at_r, "within_reach": judged.known,
+    })
+}

@@ -1,0 +1,109 @@
+//! `mero recall`: the nearest rows of a memory for each row of a table, or that nothing in memory is like it.
+
+use std::path::{Path, PathBuf};
+
+use crate::contrast::rows::coordinates;
+use crate::options::contents::{NEIGHBOUR_COLUMNS, NEIGHBOURS};
+use crate::options::outputs::{Force, check_outs, write_out};
+use crate::options::reading::{Reading, read, say_notes};
+use crate::saved::read_model;
+use crate::terminal::console::{complain, say_data};
+use crate::terminal::progress::Progress;
+use crate::{Answer, Failure};
+use meromorph::contrast::{Found, Memory};
+use meromorph::files::{Table, csv};
+use meromorph::report::{count, counted};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// File of a memory, written by `mero contrast`
+    memory: PathBuf,
+    /// Rows to look for: CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
+    file: PathBuf,
+    /// How many of the nearest rows are given
+    #[arg(short, long, default_value_t = 5, value_name = "K")]
+    k: usize,
+    /// Give no neighbours for a row beyond the reach of the memory: nothing there is like it
+    #[arg(long)]
+    reject: bool,
+    /// CSV file to write; - or no file writes to standard output
+    #[arg(short, long, value_name = "CSV", help_heading = "Output")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    force: Force,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+pub(super) fn run(args: &Args) -> Answer {
+    let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
+    let inputs = [("memory", args.memory.as_path()), ("table", args.file.as_path())];
+    check_outs(&[("neighbours", out, Some(&NEIGHBOURS))], &inputs, args.force.force)?;
+    let memory = Memory::load(&read_model(&args.memory)?, &args.memory.display().to_string())?;
+    if args.k == 0 || args.k > memory.rows() {
+        let (k, rows) = (args.k, count(memory.rows() as u64));
+        return Err(Failure::usage(format!("--k: got {k}, expected 1 to {rows}, the rows in memory")));
+    }
+    let table = read(&args.file, &args.reading.format()?)?;
+    say_notes("recall", &table);
+    let x = queries(&memory, &table)?;
+    let found = {
+        let _progress = Progress::open("looking");
+        memory.find(&x, args.k)?
+    };
+    let text = neighbours(&memory, &found, args.reject);
+    match out {
+        Some(out) => write_out(out, &NEIGHBOURS, &text, args.force.force)?,
+        None => say_data(&text),
+    }
+    let strangers = found.iter().filter(|found| !found.is_known).count();
+    if strangers > 0 {
+        let (rows, all) = (counted(strangers, "row"), count(found.len() as u64));
+        let what =
+            if args.reject { "has no neighbours" } else { "has the nearest strangers; --reject leaves them out" };
+        complain(&format!(
+            "mero recall: {rows} of {all} beyond the reach of the memory: nothing there is like it, and it {what}"
+        ));
+    }
+    Ok(())
+}
+
+/// The columns of the memory, by name; of a table without them all columns, if there are as many.
+fn queries(memory: &Memory, table: &Table) -> Answer<Vec<f32>> {
+    let columns = &memory.header.columns;
+    let has_all = columns.iter().all(|name| table.find(name).is_some());
+    if has_all {
+        return Ok(coordinates(table, columns, None)?.1);
+    }
+    let missing = columns.iter().find(|name| table.find(name).is_none()).expect("not all are there");
+    let (source, got, expected) = (table.source(), table.columns().len(), columns.len());
+    Err(Failure::usage(format!(
+        "{source}: column \"{missing}\" is missing: got {got} columns, expected the {expected} that the memory was learned from"
+    )))
+}
+
+/// A line per neighbour: number of the query from 0, rank from 1, number of the row in memory from 0, its class, distance, share of the weight, and
+/// whether the query is within reach. Of a query that is left out, a line with the distance alone.
+fn neighbours(memory: &Memory, found: &[Found], rejects: bool) -> Vec<u8> {
+    let [mut queries, mut ranks, mut rows, mut weights] = [const { Vec::new() }; 4];
+    let (mut classes, mut distances, mut known) = (Vec::new(), Vec::new(), Vec::new());
+    for (query, found) in found.iter().enumerate() {
+        let is_left_out = rejects && !found.is_known;
+        let shown = if is_left_out { &found.neighbours[..1] } else { &found.neighbours };
+        let number = |value: f64| if is_left_out { f64::NAN } else { value };
+        for (at, (one, weight)) in shown.iter().zip(memory.weights(shown)).enumerate() {
+            queries.push(query as f64);
+            ranks.push(number((at + 1) as f64));
+            rows.push(number(one.row as f64));
+            classes.push(if is_left_out { "" } else { memory.name(one.class) });
+            distances.push(one.distance);
+            weights.push(number((weight * 1e4).round() / 1e4));
+            known.push(if found.is_known { "true" } else { "false" });
+        }
+    }
+    let numbers = csv::Values::F64;
+    let [query, rank, row, weight] = [&queries, &ranks, &rows, &weights].map(|values| numbers(values));
+    let (class, known) = (csv::Values::Text(&classes), csv::Values::Text(&known));
+    let all = [query, rank, row, class, csv::Values::F32(&distances), weight, known];
+    csv::write(&NEIGHBOUR_COLUMNS.into_iter().zip(all).collect::<Vec<_>>())
+}

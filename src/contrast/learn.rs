@@ -1,0 +1,223 @@
+//! From labelled rows to a memory: the run of the trainer, and the map that it leaves.
+
+use super::map::Form;
+use super::memory::{Memory, MemoryHeader};
+use super::options::ContrastOptions;
+use super::source::{Bank, Contrast, States, Update};
+use crate::autograd::Var;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::math;
+use crate::optim::{Optimizer, Schedule};
+use crate::tensor::Tensor;
+use crate::train::{Data, Event, Examples, Flow, Trainer, TrainerConfig};
+
+/// Rows with classes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Labelled {
+    /// Coordinates of a row.
+    pub inputs: usize,
+    /// The rows, [rows, inputs].
+    pub x: Vec<f32>,
+    /// The class of each row, below the number of names.
+    pub classes: Vec<u32>,
+    /// The names of the classes.
+    pub names: Vec<String>,
+}
+
+impl Labelled {
+    /// Errors if sizes do not fit, a number is not finite, or nothing can be learned: fewer than two classes, or no class with two rows.
+    pub fn check(&self) -> Result<()> {
+        let (inputs, rows) = (self.inputs, self.classes.len());
+        let wrong = |what: String| Err(Error::new(format!("contrast: {what}")));
+        if inputs == 0 || self.x.len() != rows * inputs {
+            return wrong(format!("got {} numbers for {rows} labels, expected {inputs} for each", self.x.len()));
+        }
+        if let Some(at) = self.x.iter().position(|x| !x.is_finite()) {
+            let (row, column, x) = (at / inputs, at % inputs, self.x[at]);
+            return wrong(format!("row {row}, column {column}: got {x}, expected a finite number"));
+        }
+        let mut counts = vec![0_usize; self.names.len()];
+        for &class in &self.classes {
+            match counts.get_mut(class as usize) {
+                Some(count) => *count += 1,
+                None => return wrong(format!("got class {class}, expected below {}", self.names.len())),
+            }
+        }
+        let present = counts.iter().filter(|count| **count > 0).count();
+        if present < 2 {
+            return wrong(format!("got rows of {present} class, expected at least 2 classes"));
+        }
+        if counts.iter().all(|count| *count < 2) {
+            return wrong("every row has a class of its own: expected classes with at least 2 rows".into());
+        }
+        Ok(())
+    }
+
+    /// The rows of each class are drawn in turn, so that each class has about its share of them held out; one with a single row keeps it.
+    pub fn split(&self, share: f64, seed: u64) -> [Vec<usize>; 2] {
+        let mut parts = [Vec::new(), Vec::new()];
+        let order = math::permutation(self.classes.len(), seed, 0);
+        let mut counts = vec![0_usize; self.names.len()];
+        self.classes.iter().for_each(|&class| counts[class as usize] += 1);
+        let mut seen = vec![0_usize; self.names.len()];
+        for row in order {
+            let class = self.classes[row as usize] as usize;
+            let held = ((counts[class] as f64 * share).round() as usize).min(counts[class] - 1);
+            parts[usize::from(seen[class] < held)].push(row as usize);
+            seen[class] += 1;
+        }
+        parts.iter_mut().for_each(|part| part.sort_unstable());
+        parts
+    }
+
+    /// Only these rows.
+    #[must_use]
+    pub fn subset(&self, rows: &[usize]) -> Self {
+        Self {
+            inputs: self.inputs,
+            x: rows.iter().flat_map(|&row| &self.x[row * self.inputs..][..self.inputs]).copied().collect(),
+            classes: rows.iter().map(|&row| self.classes[row]).collect(),
+            names: self.names.clone(),
+        }
+    }
+}
+
+/// Rows from which distances between neighbours are measured.
+const SAMPLE: usize = 256;
+
+/// How rows are made comparable before the map: less `shift`, times `scale`.
+struct Scaling {
+    shift: Vec<f32>,
+    scale: Vec<f32>,
+}
+
+impl Scaling {
+    /// Columns less their means, perhaps over their standard deviations, so that the mean distance to the nearest row of a sample is 1.
+    fn of(rows: &Labelled, standardizes: bool) -> Self {
+        let (n, count) = (rows.inputs, rows.classes.len() as f64);
+        let mut sums = vec![[0.0_f64; 2]; n];
+        for row in rows.x.chunks_exact(n) {
+            for (sum, &x) in sums.iter_mut().zip(row) {
+                sum[0] += f64::from(x);
+            }
+        }
+        let shift: Vec<f32> = sums.iter().map(|sum| (sum[0] / count) as f32).collect();
+        for row in rows.x.chunks_exact(n) {
+            for ((sum, &x), &shift) in sums.iter_mut().zip(row).zip(&shift) {
+                sum[1] += f64::from(x - shift).powi(2);
+            }
+        }
+        let deviation =
+            |sum: &[f64; 2]| Some((sum[1] / count).sqrt()).filter(|deviation| *deviation > 0.0).unwrap_or(1.0);
+        let columns: Vec<f64> = sums.iter().map(|sum| if standardizes { 1.0 / deviation(sum) } else { 1.0 }).collect();
+        let step = rows.classes.len().div_ceil(SAMPLE);
+        let sample: Vec<&[f32]> = rows.x.chunks_exact(n).step_by(step).collect();
+        let square = |a: &[f32], b: &[f32]| {
+            a.iter().zip(b).zip(&columns).map(|((a, b), scale)| (f64::from(a - b) * scale).powi(2)).sum::<f64>()
+        };
+        let nearest = |row: &[f32]| {
+            rows.x
+                .chunks_exact(n)
+                .map(|other| square(row, other))
+                .filter(|square| *square > 0.0)
+                .fold(f64::MAX, f64::min)
+        };
+        let distances = sample.iter().map(|row| nearest(row)).filter(|square| *square < f64::MAX).map(f64::sqrt);
+        let (sum, found) = distances.fold((0.0, 0), |(sum, found), distance| (sum + distance, found + 1));
+        let unit = if found > 0 { f64::from(found) / sum } else { 1.0 };
+        Self { shift, scale: columns.iter().map(|scale| (scale * unit) as f32).collect() }
+    }
+
+    fn apply(&self, x: &[f32]) -> Vec<f32> {
+        let pairs = || self.shift.iter().zip(&self.scale).cycle();
+        x.iter().zip(pairs()).map(|(x, (shift, scale))| (x - shift) * scale).collect()
+    }
+}
+
+/// A matrix that keeps the first coordinates as they are: of a row with more columns than outputs, sums of columns in turn.
+fn first_matrix(inputs: usize, outputs: usize) -> Vec<f32> {
+    (0..inputs * outputs).map(|at| f32::from(u8::from(at % inputs % outputs == at / inputs))).collect()
+}
+
+/// A run that learns the map for rows.
+pub struct Learning {
+    trainer: Trainer,
+    contrast: super::map::Map,
+    scaling: Scaling,
+    sharpness: f64,
+}
+
+impl Learning {
+    /// Sets up a run.
+    ///
+    /// Errors for rows from which nothing can be learned, and options that do not fit them.
+    pub fn new(device: &Device, rows: &Labelled, options: &ContrastOptions) -> Result<Self> {
+        rows.check()?;
+        options.check()?;
+        let map = options.map_of(rows.inputs)?;
+        let scaling = Scaling::of(rows, options.standardizes);
+        let x = scaling.apply(&rows.x);
+        // A row is known by its number, which an f32 holds exactly up to here.
+        let count = rows.classes.len();
+        if count > 1 << 24 {
+            return Err(Error::new(format!("contrast: got {count} rows, expected at most 16,777,216")));
+        }
+        let numbered = |row: usize| [rows.classes[row] as f32, row as f32];
+        let slots = options.memory.min(count);
+        let order: Vec<usize> = math::permutation(count, options.seed, 0).into_iter().map(|row| row as usize).collect();
+        let bank = Bank {
+            slots,
+            keys: order[..slots].iter().flat_map(|&row| &x[row * rows.inputs..][..rows.inputs]).copied().collect(),
+            states: order[..slots].iter().flat_map(|&row| numbered(row)).collect(),
+            grows: slots < count,
+        };
+        let y = (0..count).flat_map(numbered).collect();
+        let weight = match map.form {
+            Form::Linear(outputs) => Some(first_matrix(rows.inputs, outputs)),
+            Form::Metric(..) => None,
+        };
+        let retrieval = options.retrieval();
+        let states = States::Classes;
+        let source = Contrast { map, retrieval, curvature: 1.0, states, bank, update: Update::Optimizer };
+        let config = TrainerConfig {
+            epochs: options.epochs,
+            batch: options.batch.min(count),
+            lr: options.lr,
+            optimizer: Optimizer::adam(0.0),
+            schedule: Schedule::COSINE,
+            patience: 0,
+            seed: options.seed,
+            ..TrainerConfig::default()
+        };
+        let data = Data { inputs: rows.inputs, targets: 2, train: Examples { x, y }, ..Data::default() };
+        let mut trainer = Trainer::new(device, source.network(weight.as_deref()), config, data)?;
+        trainer.keep_last_epoch()?;
+        Ok(Self { trainer, contrast: map, scaling, sharpness: options.sharpness })
+    }
+
+    /// Runs to the end, or until `watch` stops it.
+    pub async fn run(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<()> {
+        self.trainer.run(watch).await.map(drop)
+    }
+
+    /// The memory of these rows, under the map as it is now.
+    pub async fn memory(&self, rows: &Labelled, header: MemoryHeader) -> Result<Memory> {
+        let flat = self.trainer.parameters().await?;
+        let device = self.trainer.device();
+        let parameters: Vec<Var> = self
+            .trainer
+            .network()
+            .layout()
+            .parameters
+            .iter()
+            .map(|one| {
+                Var::constant(Tensor::constant(device, one.shape.clone(), &flat[one.offset..][..one.shape.len()]))
+            })
+            .collect();
+        let matrix = self.contrast.matrix(&parameters).value().to_f32().await?;
+        let scaled = matrix.iter().zip(self.scaling.scale.iter().cycle()).map(|(a, scale)| a * scale).collect();
+        let header = MemoryHeader { names: rows.names.clone(), sharpness: self.sharpness, ..header };
+        Memory::new(header, scaled, self.scaling.shift.clone(), &rows.x, rows.classes.clone())
+    }
+}

@@ -1,0 +1,21 @@
+//! Learning a memory: rows are compared with the rows before them, by a softmax over distances under a linear map, and the map is learned from two phases
+//! of that retrieval, a free one and one in which the loss nudges it a little (equilibrium propagation). What training leaves is a map and a memory,
+//! which finds the nearest rows, or says that there is none.
+
+mod judge;
+mod learn;
+mod map;
+mod memory;
+mod options;
+mod rotors;
+mod source;
+
+pub use judge::Judged;
+pub use learn::{Labelled, Learning};
+pub use map::{Form, Map, Metric};
+pub use memory::{Found, Memory, MemoryHeader, Neighbour};
+pub use options::{ContrastOptions, MapKind, OPTIONS};
+pub use rotors::{Planes, Rotors};
+pub use source::{Bank, Contrast, REPORT, States, Update};
+
+pub use crate::kernels::retrieve::{Cue, Retrieval};

@@ -1,0 +1,266 @@
+//! The contrastive rule as a source of gradients. A step is a window: queries and memory are mapped, a free and two nudged phases of retrieval leave the
+//! pull of each key on each query, and what a row of queries or keys contributes to the gradient by the map is the product of its pull and its own
+//! coordinates: local statistics, without a tape through the window. Then the rows of the window replace the oldest ones of the memory.
+
+use super::map::Map;
+use crate::autograd::Var;
+use crate::error::Result;
+use crate::kernels::retrieve::{Cue, FIGURES, Lookup, Retrieval, Sizes};
+use crate::model::{Direction, GradientSource, Network, SourceStep, Sourced, StateBlock};
+use crate::ops;
+use crate::program::expr::{abs, le, select};
+use crate::record;
+use crate::tensor::{DType, Tensor};
+
+/// What a memory holds of each row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum States {
+    /// Its class: a target is [class, number of the row].
+    Classes,
+    /// So many numbers, and how those that are retrieved are compared with a target [numbers…, number of the row].
+    Vectors(usize, Cue),
+}
+
+impl States {
+    /// Numbers of a state, without the number of the row.
+    pub fn width(self) -> usize {
+        match self {
+            Self::Classes => 1,
+            Self::Vectors(width, _) => width,
+        }
+    }
+}
+
+/// The memory of a run: the rows that queries are compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bank {
+    /// Slots.
+    pub slots: usize,
+    /// Coordinates of the rows at the start, [rows, coordinates], at most as many as there are slots.
+    pub keys: Vec<f32>,
+    /// Their states, [rows, width + 1]; the last number is that of the row, negative for none.
+    pub states: Vec<f32>,
+    /// Whether the rows of each window are put in front of the others, of which the last are dropped.
+    pub grows: bool,
+}
+
+/// How the parameters move.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Update {
+    /// By the optimiser of the run, along the mean gradient over the rows.
+    Optimizer,
+    /// By plain steps at rates of their own, inside the bounds of the parameters. A step that is not finite is left out.
+    Steps {
+        /// Of the weights of a metric.
+        metric: f32,
+        /// Of the angles of rotations.
+        angles: f32,
+    },
+}
+
+record! { enum Update { Optimizer, Steps { metric, angles } } }
+
+/// The contrastive rule.
+pub struct Contrast {
+    /// The map of the coordinates.
+    pub map: Map,
+    /// Sharpness, nudges and relaxation.
+    pub retrieval: Retrieval,
+    /// R: what multiplies each distance.
+    pub curvature: f32,
+    /// What the memory holds.
+    pub states: States,
+    /// The memory at the start.
+    pub bank: Bank,
+    /// How the parameters move.
+    pub update: Update,
+}
+
+/// Names of the figures of a window: means over its rows.
+pub const REPORT: [&str; FIGURES] = ["loss", "cost", "distance", "entropy"];
+
+impl GradientSource for Contrast {
+    fn name(&self) -> &'static str {
+        "contrast"
+    }
+
+    fn state(&self) -> Vec<StateBlock> {
+        let (n, stride) = (self.map.inputs, self.states.width() + 1);
+        let filled = self.bank.keys.len() / n;
+        let padded = |values: &[f32], width: usize| {
+            let mut values = values.to_vec();
+            values.resize(self.bank.slots * width, 0.0);
+            values
+        };
+        let blocks = [
+            ("keys", padded(&self.bank.keys, n)),
+            ("states", padded(&self.bank.states, stride)),
+            ("control", vec![filled as f32, self.curvature]),
+            ("figures", vec![0.0; FIGURES]),
+        ];
+        blocks.into_iter().map(|(name, values)| StateBlock { name: name.to_owned(), values }).collect()
+    }
+
+    fn step(&self, step: &SourceStep<'_>) -> Result<Sourced> {
+        let [keys, states, control, _] = step.state else { unreachable!("the blocks of `state`") };
+        let (n, slots) = (self.map.inputs, self.bank.slots);
+        let keys = ops::reshape(keys, [slots, n]);
+        let leaves: Vec<Var> = step.parameters.values().iter().map(|value| Var::leaf(value.value().clone())).collect();
+        let matrix = self.map.matrix(&leaves);
+        let window = Window { source: self, x: &step.batch.x, y: &step.batch.y, weight: &step.batch.weight };
+        let local = window.local(&matrix.detach(), &keys, states, control);
+        let gradients = through_map(&leaves, &matrix, &local.matrix)?;
+        let weight = total(&step.batch.weight);
+        let direction = match self.update {
+            Update::Optimizer => Direction::Gradients(gradients),
+            Update::Steps { metric, angles } => self.stepped(step, &gradients, &weight, [metric, angles]),
+        };
+        let [keys, states, control] = self.remembered(&window, [&keys, states, control]);
+        let figures = ops::fused(&[&local.figures, &weight], |v| v[0] / v[1]);
+        let loss = ops::slice(&local.figures, 0, 0..1);
+        Ok(Sourced { direction, loss, weight, state: vec![keys, states, control, figures] })
+    }
+
+    fn reported(&self) -> &'static [&'static str] {
+        &["figures"]
+    }
+
+    fn report(&self, state: &[StateBlock]) -> Vec<(String, f64)> {
+        let figures = state.last().map(|block| &block.values[..]).unwrap_or_default();
+        REPORT.iter().zip(figures).map(|(name, &figure)| ((*name).to_owned(), f64::from(figure))).collect()
+    }
+}
+
+impl Contrast {
+    /// The model whose outputs are the mapped coordinates, trained by this rule on rows with targets [state…, number of the row]. `weight` holds the initial
+    /// values of a matrix, [outputs, inputs].
+    pub fn network(self, weight: Option<&[f32]>) -> Network {
+        let map = self.map;
+        Network::function(map.inputs, map.parameters(weight), move |parameters, x| {
+            ops::product(x, &map.matrix(parameters.values()), false, true)
+        })
+        .with_source(self)
+    }
+
+    fn stepped(&self, step: &SourceStep<'_>, gradients: &[Var], weight: &Var, [metric, angles]: [f32; 2]) -> Direction {
+        let names = self.map.parameters(None);
+        let values: Vec<Var> = names
+            .iter()
+            .zip(step.parameters.values())
+            .zip(gradients)
+            .map(|(((name, _), value), gradient)| {
+                let rate = if name == "angles" { angles } else { metric };
+                let mean = ops::fused(&[gradient, &scalar(weight, gradient)], |v| v[0] / v[1]);
+                self.map.stepped(name, value, &mean, rate)
+            })
+            .collect();
+        let sums = values.iter().map(|value| ops::reshape(&ops::sum(&ops::abs(value), 0..value.shape().rank()), [1]));
+        let all = sums.reduce(|a, b| ops::add(&a, &b)).expect("a map has parameters");
+        let is_accepted = ops::fused(&[&all], |v| select(le(abs(v[0]), f32::MAX), 1.0, 0.0));
+        Direction::Parameters { values, is_accepted: Some(is_accepted) }
+    }
+
+    /// The memory after a window. Rows that only fill the batch are no candidates there.
+    fn remembered(&self, window: &Window<'_>, [keys, states, control]: [&Var; 3]) -> [Var; 3] {
+        let (n, slots, stride) = (self.map.inputs, self.bank.slots, self.states.width() + 1);
+        if !self.bank.grows {
+            return [ops::reshape(keys, [slots * n]), states.clone(), control.clone()];
+        }
+        let rows = window.x.shape().sizes()[0];
+        let kept = rows.min(slots);
+        let id = ops::slice(window.y, 1, stride - 1..stride);
+        let id = ops::fused(&[&id, window.weight], |v| select(v[1], v[0], -1.0));
+        let named = ops::concat(&[&ops::slice(window.y, 1, 0..stride - 1), &id], 1);
+        let queue = |new: &Var, old: &Var, width: usize| {
+            let new = ops::slice(new, 0, rows - kept..rows);
+            let all = if kept == slots { new } else { ops::concat(&[&new, &ops::slice(old, 0, 0..slots - kept)], 0) };
+            ops::reshape(&all, [slots * width])
+        };
+        let filled = ops::fused(&[&ops::slice(control, 0, 0..1)], |v| {
+            crate::program::expr::min(v[0] + kept as f32, slots as f32)
+        });
+        [
+            queue(window.x, keys, n),
+            queue(&named, &ops::reshape(states, [slots, stride]), stride),
+            ops::concat(&[&filled, &ops::slice(control, 0, 1..2)], 0),
+        ]
+    }
+}
+
+/// The rows of a window.
+struct Window<'w> {
+    source: &'w Contrast,
+    x: &'w Var,
+    y: &'w Var,
+    weight: &'w Var,
+}
+
+/// Sums over the rows of a window.
+struct Local {
+    /// The gradient of the loss by the map, [outputs, inputs].
+    matrix: Var,
+    /// The figures, [`FIGURES`].
+    figures: Var,
+}
+
+impl Window<'_> {
+    fn local(&self, matrix: &Var, keys: &Var, states: &Var, control: &Var) -> Local {
+        let device = matrix.value().device();
+        let rows = self.x.shape().sizes()[0];
+        let Contrast { map, bank, .. } = self.source;
+        let sizes = Sizes { rows, keys: bank.slots, coordinates: map.outputs(), width: self.source.states.width() };
+        let queries = ops::product(self.x, matrix, false, true);
+        let mapped = ops::product(matrix, keys, false, true);
+        let pulls = Tensor::empty(device, [rows, sizes.keys], DType::F32);
+        let found = Tensor::empty(device, [rows, FIGURES + sizes.width], DType::F32);
+        let view = |var: &Var| var.value().view().clone();
+        let lookup = Lookup {
+            queries: view(&queries),
+            keys: view(&mapped),
+            states: view(states),
+            targets: view(self.y),
+            control: view(control),
+        };
+        let outputs = [pulls.view().clone(), found.view().clone()];
+        pulls.launch(match self.source.states {
+            States::Classes => self.source.retrieval.of_classes(sizes, lookup, outputs),
+            States::Vectors(_, cue) => self.source.retrieval.mixed(cue, sizes, lookup, outputs),
+        });
+        let [pulls, found] = [pulls, found].map(Var::constant);
+        let weight = self.weight;
+        let figures = ops::mul(&ops::slice(&found, 1, 0..FIGURES), weight);
+        // Σ_j pull_j (z - k_j) for each query, Σ pull (k - z) for each key: with a column of ones, the sums of pulls come from the same products.
+        let outputs = sizes.coordinates;
+        let ones =
+            |rows: usize, columns: usize| ops::broadcast_to(&ops::constant(&queries, 1.0), &[rows, columns].into());
+        let mapped_ones = ops::concat(&[&mapped, &ones(1, sizes.keys)], 0);
+        let query_ones = ops::mul(&ops::concat(&[&queries, &ones(rows, 1)], 1), weight);
+        let over_keys = ops::product(&pulls, &mapped_ones, false, true);
+        let over_queries = ops::product(&query_ones, &pulls, true, false);
+        let columns =
+            |x: &Var, axis: usize| [ops::slice(x, axis, 0..outputs), ops::slice(x, axis, outputs..outputs + 1)];
+        let [pulled, sums] = columns(&over_keys, 1);
+        let by_query = ops::fused(&[&sums, &queries, &pulled, weight], |v| v[3] * (v[0] * v[1] - v[2]));
+        let [pulled, sums] = columns(&over_queries, 0);
+        let by_key = ops::fused(&[&sums, &mapped, &pulled], |v| v[0] * v[1] - v[2]);
+        let matrix = ops::add(&ops::product(&by_query, self.x, true, false), &ops::matmul(&by_key, keys));
+        Local { matrix, figures: ops::reshape(&ops::sum(&figures, 0..1), [FIGURES]) }
+    }
+}
+
+fn total(x: &Var) -> Var {
+    ops::reshape(&ops::sum(x, 0..2), [1])
+}
+
+/// A value of shape [1] with the rank of another.
+fn scalar(value: &Var, like: &Var) -> Var {
+    ops::reshape(value, vec![1; like.shape().rank()])
+}
+
+/// From the gradient by A to those by the parameters.
+fn through_map(leaves: &[Var], matrix: &Var, gradient: &Var) -> Result<Vec<Var>> {
+    let all: Vec<&Var> = leaves.iter().collect();
+    let zeros = |leaf: &Var| ops::broadcast_to(&ops::constant(leaf, 0.0), leaf.shape());
+    let found = ops::grad_with_seed(matrix, gradient, &all)?.into_iter().zip(leaves);
+    Ok(found.map(|(found, leaf)| found.map_or_else(|| zeros(leaf), |one| one.detach())).collect())
+}

@@ -1,0 +1,166 @@
+//! Retrieval from a memory: per query z a softmax over the distances of the keys k_j, and how it moves under a small nudge of the cost.
+//!
+//! cost_j = R sqrt(|k_j - z|² + ε), w = softmax(-β cost), y = Σ w_j s_j. Under a nudge b of the loss C(y), w_j ∝ exp(-β (cost_j + b e_j)) with
+//! e_j = s_j · dC/dy at the y that is reached by `steps` steps y += rate (Σ w s - y). The pull of a key is what both phases disagree on,
+//! pull_j = (w_j(+b) - w_j(-b)) / 2b · R / sqrt(|k_j - z|² + ε), or the same against the free phase: Σ_j pull_j (z - k_j) is the gradient of C by z as
+//! b → 0 (equilibrium propagation, Scellier and Bengio 2017; symmetric nudges: Laborieux et al. 2021).
+
+mod cases;
+mod mixed;
+pub(super) mod rows;
+
+use std::rc::Rc;
+
+use super::common::{self, Variant};
+use crate::device::{Cost, Dispatch, EXCHANGE, Kernel, View, groups};
+use crate::{params, record};
+
+pub use cases::{cases, cases_of_classes};
+pub use rows::squares;
+
+/// The `retrieve` kernel, of states that are vectors.
+pub static RETRIEVE: Kernel = Kernel {
+    name: "retrieve",
+    params: Params::FIELDS,
+    wgsl: &[common::INDEX, EXCHANGE, common::TREE, SHARED, crate::wgsl!("retrieve")],
+    cpu: mixed::run,
+    grid: |dispatch| groups(dispatch.params::<Params>().rows as usize, 1),
+    cost: |dispatch| {
+        let params: Params = dispatch.params();
+        let passes = 2 * u64::from(params.steps) + 4;
+        cost(dispatch, 3 * u64::from(params.coordinates) + 4 * passes * u64::from(params.width))
+    },
+    fuse: None,
+    in_place: None,
+};
+
+/// WGSL that both retrievals share.
+pub(super) const SHARED: &str = crate::wgsl!("common/retrieve");
+
+/// The widest state.
+pub const WIDEST: usize = 768;
+/// Figures of a row before its mix: the loss, and of the free phase Σ w cost, Σ w distance, Σ w ln w.
+pub const FIGURES: usize = 4;
+/// Added to the probability under the logarithm of the cross-entropy.
+pub const FLOOR: f64 = 1e-3;
+
+params! {
+    /// Sizes and constants: `width` numbers per state, before its row's number; β, b and the rate.
+    pub struct Params {
+        rows: u32,
+        keys: u32,
+        coordinates: u32,
+        width: u32,
+        steps: u32,
+        sharpness: f32,
+        nudge: f32,
+        rate: f32,
+        epsilon: f32,
+    }
+}
+
+/// The loss of a retrieved state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cue {
+    /// ½ |y - y*|².
+    Squared,
+    /// -ln(y · y* + 1e-3), for states and targets that are probabilities.
+    CrossEntropy,
+}
+
+record! { enum Cue { Squared, CrossEntropy } }
+
+/// How a window retrieves and nudges.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Retrieval {
+    /// β.
+    pub sharpness: f32,
+    /// b.
+    pub nudge: f32,
+    /// Whether the second phase is nudged by -b; otherwise it is the free one.
+    pub is_symmetric: bool,
+    /// Steps of the relaxation.
+    pub steps: u32,
+    /// Share of the way that y moves in a step.
+    pub rate: f32,
+    /// ε.
+    pub epsilon: f32,
+}
+
+/// Sizes of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Queries.
+    pub rows: usize,
+    /// Slots of the memory.
+    pub keys: usize,
+    /// Coordinates of a query.
+    pub coordinates: usize,
+    /// Numbers of a state.
+    pub width: usize,
+}
+
+/// What a launch reads: queries [rows, coordinates]; keys [coordinates, keys]; states [keys, width + 1] and targets [rows, width + 1], whose last
+/// column is the number of the row they come from (negative: the slot is empty, or the query is in no memory), so that no row finds itself; control
+/// [filled slots, R].
+pub struct Lookup {
+    /// Queries.
+    pub queries: View,
+    /// Keys.
+    pub keys: View,
+    /// States.
+    pub states: View,
+    /// Targets.
+    pub targets: View,
+    /// Number of slots that are filled, and R.
+    pub control: View,
+}
+
+impl Retrieval {
+    /// Of vectors, at most [`WIDEST`] wide. Fills `pulls` [rows, keys] and `found` [rows, FIGURES + width]: figures, then y of the free phase.
+    #[track_caller]
+    pub fn mixed(&self, cue: Cue, sizes: Sizes, lookup: Lookup, outputs: [View; 2]) -> Dispatch {
+        let width = sizes.width;
+        assert!((1..=WIDEST).contains(&width), "retrieve: got states of {width} numbers, expected 1 to {WIDEST}");
+        let wgsl = format!(
+            "const IS_SYMMETRIC: bool = {};\nconst IS_SQUARED: bool = {};\n",
+            self.is_symmetric,
+            cue == Cue::Squared
+        );
+        self.dispatch(&RETRIEVE, (cue, wgsl), sizes, lookup, outputs)
+    }
+
+    pub(super) fn dispatch(
+        &self,
+        kernel: &'static Kernel,
+        (cue, wgsl): (Cue, String),
+        sizes: Sizes,
+        lookup: Lookup,
+        outputs: [View; 2],
+    ) -> Dispatch {
+        let [rows, keys, coordinates, width] =
+            [sizes.rows, sizes.keys, sizes.coordinates, sizes.width].map(|size| size as u32);
+        let Self { sharpness, nudge, is_symmetric, steps, rate, epsilon } = *self;
+        let params = Params { rows, keys, coordinates, width, steps, sharpness, nudge, rate, epsilon };
+        Dispatch {
+            kernel,
+            body: Some(Rc::new(Variant { kind: Form { cue, is_symmetric }, wgsl })),
+            params: params.words(),
+            inputs: vec![lookup.queries, lookup.keys, lookup.states, lookup.targets, lookup.control],
+            outputs: outputs.into(),
+        }
+    }
+}
+
+/// What the launch is compiled for.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    pub cue: Cue,
+    pub is_symmetric: bool,
+}
+
+/// The cost of a launch with `each` operations per query and key.
+pub(super) fn cost(dispatch: &Dispatch, each: u64) -> Cost {
+    let params: Params = dispatch.params();
+    Cost { flops: u64::from(params.rows) * u64::from(params.keys) * each, bytes: dispatch.bytes() }
+}

@@ -1,0 +1,164 @@
+//! Cases of both retrievals, from one oracle in f64.
+
+use super::{Cue, FIGURES, FLOOR, Lookup, Retrieval, Sizes};
+use crate::device::{Case, Expected};
+use crate::kernels::evidence::{Numbers, case, within, words};
+
+/// Cases: one key, none that is filled, odd widths, several tiles of keys, a wide state, a query's own row in memory, both phases and losses.
+pub fn cases() -> Vec<Case> {
+    let sizes = [[1, 1, 1, 1], [3, 9, 8, 5], [5, 130, 3, 8], [4, 300, 8, 17], [6, 129, 2, 200]];
+    let each = sizes.into_iter().flat_map(|[rows, keys, coordinates, width]| {
+        let sizes = Sizes { rows, keys, coordinates, width };
+        [(Cue::CrossEntropy, true), (Cue::Squared, true), (Cue::Squared, false)]
+            .map(|(cue, is_symmetric)| example(Some(cue), sizes, keys, retrieval(is_symmetric)))
+    });
+    let part = Sizes { rows: 3, keys: 70, coordinates: 4, width: 6 };
+    each.chain([0, 1, 33].map(|filled| example(Some(Cue::CrossEntropy), part, filled, retrieval(true)))).collect()
+}
+
+/// Cases: the same with classes.
+pub fn cases_of_classes() -> Vec<Case> {
+    let sizes = [[1, 1, 1], [3, 9, 8], [5, 130, 3], [4, 1500, 9], [40, 300, 64]];
+    let each = sizes.into_iter().flat_map(|[rows, keys, coordinates]| {
+        let sizes = Sizes { rows, keys, coordinates, width: 1 };
+        [true, false].map(|is_symmetric| example(None, sizes, keys, retrieval(is_symmetric)))
+    });
+    let part = Sizes { rows: 3, keys: 70, coordinates: 4, width: 1 };
+    each.chain([0, 1, 33].map(|filled| example(None, part, filled, retrieval(true)))).collect()
+}
+
+fn retrieval(is_symmetric: bool) -> Retrieval {
+    Retrieval { sharpness: 3.0, nudge: 0.1, is_symmetric, steps: 24, rate: 0.25, epsilon: 1e-6 }
+}
+
+/// Classes of the random memories.
+const CLASSES: u32 = 3;
+
+/// Without a cue states are classes.
+fn example(cue: Option<Cue>, sizes: Sizes, filled: usize, retrieval: Retrieval) -> Case {
+    let Sizes { rows, keys, coordinates, width } = sizes;
+    let mut numbers = Numbers::new(61);
+    let (queries, memory) = (numbers.floats(rows * coordinates), numbers.floats(keys * coordinates));
+    let mut drawn = |count: usize| -> Vec<Vec<f32>> {
+        match cue {
+            None => numbers.indices(count, CLASSES).iter().map(|&class| vec![class as f32]).collect(),
+            Some(_) => {
+                (0..count).map(|_| numbers.floats(width).iter().map(|x| x.abs() / width as f32).collect()).collect()
+            }
+        }
+    };
+    let (states, targets) = (drawn(keys), drawn(rows));
+    // Every fifth key is no candidate; query r has the row of key 2 r.
+    let id = |key: usize| if key % 5 == 4 { -1.0 } else { key as f32 };
+    let with_id = |states: &[Vec<f32>], id: &dyn Fn(usize) -> f32| -> Vec<f32> {
+        states.iter().enumerate().flat_map(|(at, state)| [&state[..], &[id(at)]].concat()).collect()
+    };
+    let inputs = [
+        words(&queries),
+        words(&memory),
+        words(&with_id(&states, &id)),
+        words(&with_id(&targets, &|row| 2.0 * row as f32)),
+        words(&[filled as f32, 1.25]),
+    ];
+    let (mut pulls, mut found) = (Vec::new(), Vec::new());
+    for (row, target) in targets.iter().enumerate() {
+        let oracle = Oracle {
+            distances: (0..filled)
+                .map(|key| {
+                    let apart =
+                        |i: usize| f64::from(memory[i * keys + key]) - f64::from(queries[row * coordinates + i]);
+                    let square: f64 = (0..coordinates).map(|i| apart(i).powi(2)).sum();
+                    (id(key) >= 0.0 && key != 2 * row).then(|| (square + f64::from(retrieval.epsilon)).sqrt())
+                })
+                .collect(),
+            states: states.iter().map(|state| shown(cue, state)).collect(),
+            target: shown(cue, target),
+            cue: cue.unwrap_or(Cue::CrossEntropy),
+            retrieval,
+        };
+        let (pull, figures, mix) = oracle.row();
+        pulls.extend(pull.into_iter().chain(std::iter::repeat(0.0)).take(keys));
+        found.extend(figures);
+        found.extend(if cue.is_some() { mix } else { vec![mix[target[0] as usize]] });
+    }
+    let name = format!(
+        "{} {sizes:?}, {filled} filled, {}",
+        cue.map_or("classes".into(), |cue| format!("{cue:?}")),
+        retrieval.is_symmetric
+    );
+    // A difference of weights over 2 b: half a unit of a weight is 10 times as much in a pull, and R / distance times that.
+    let expected = vec![Expected::Floats(pulls), Expected::Floats(found)];
+    case(name, within(1e-4, 3e-5), inputs.into(), expected, |inputs, out| {
+        let [queries, keys, states, targets, control] = std::array::from_fn(|at| inputs[at].clone());
+        let lookup = Lookup { queries, keys, states, targets, control };
+        let out = [out[0].clone(), out[1].clone()];
+        match cue {
+            Some(cue) => retrieval.mixed(cue, sizes, lookup, out),
+            None => retrieval.of_classes(sizes, lookup, out),
+        }
+    })
+}
+
+/// A state as a vector: of a class, the unit vector.
+fn shown(cue: Option<Cue>, state: &[f32]) -> Vec<f64> {
+    match cue {
+        Some(_) => state.iter().map(|&x| f64::from(x)).collect(),
+        None => (0..CLASSES).map(|class| f64::from(u8::from(class as f32 == state[0]))).collect(),
+    }
+}
+
+/// One query: distances of the candidates, `None` for keys that are none.
+struct Oracle {
+    distances: Vec<Option<f64>>,
+    states: Vec<Vec<f64>>,
+    target: Vec<f64>,
+    cue: Cue,
+    retrieval: Retrieval,
+}
+
+impl Oracle {
+    fn row(&self) -> (Vec<f64>, [f64; FIGURES], Vec<f64>) {
+        let free = self.weights(0.0, &[]);
+        let y = self.mix(&free);
+        let own: f64 = y.iter().zip(&self.target).map(|(y, t)| y * t).sum();
+        let squares: f64 = y.iter().zip(&self.target).map(|(y, t)| 0.5 * (y - t).powi(2)).sum();
+        let loss = if self.cue == Cue::Squared { squares } else { -(own + FLOOR).ln() };
+        let apart: f64 = free.iter().zip(&self.distances).map(|(w, d)| w * d.unwrap_or(0.0)).sum();
+        let entropy = free.iter().filter(|w| **w > 0.0).map(|w| w * w.ln()).sum();
+        let nudge = f64::from(self.retrieval.nudge);
+        let up = self.nudged(&y, nudge);
+        let (down, over) =
+            if self.retrieval.is_symmetric { (self.nudged(&y, -nudge), 2.0 * nudge) } else { (free, nudge) };
+        let pull = |((up, down), apart): ((&f64, &f64), &Option<f64>)| {
+            apart.map_or(0.0, |apart| 1.25 * (up - down) / over / apart)
+        };
+        (up.iter().zip(&down).zip(&self.distances).map(pull).collect(), [loss, 1.25 * apart, apart, entropy], y)
+    }
+
+    fn nudged(&self, free: &[f64], nudge: f64) -> Vec<f64> {
+        let mut y = free.to_vec();
+        for _ in 0..self.retrieval.steps {
+            let mix = self.mix(&self.weights(nudge, &y));
+            y.iter_mut().zip(mix).for_each(|(y, mix)| *y += f64::from(self.retrieval.rate) * (mix - *y));
+        }
+        self.weights(nudge, &y)
+    }
+
+    fn weights(&self, nudge: f64, y: &[f64]) -> Vec<f64> {
+        let own = y.iter().zip(&self.target).map(|(y, t)| y * t).sum::<f64>() + FLOOR;
+        let slope = |y: f64, t: f64| if self.cue == Cue::Squared { y - t } else { -t / own };
+        let logits = self.distances.iter().zip(&self.states).map(|(distance, state)| {
+            let error: f64 = state.iter().zip(y.iter().zip(&self.target)).map(|(s, (&y, &t))| s * slope(y, t)).sum();
+            distance.map(|distance| -f64::from(self.retrieval.sharpness) * (1.25 * distance + nudge * error))
+        });
+        let logits: Vec<Option<f64>> = logits.collect();
+        let top = logits.iter().flatten().copied().fold(f64::MIN, f64::max);
+        let total: f64 = logits.iter().flatten().map(|logit| (logit - top).exp()).sum();
+        logits.iter().map(|logit| logit.map_or(0.0, |logit| (logit - top).exp() / total)).collect()
+    }
+
+    fn mix(&self, weights: &[f64]) -> Vec<f64> {
+        let column = |i: usize| weights.iter().zip(&self.states).map(|(w, state)| w * state[i]).sum();
+        (0..self.target.len()).map(column).collect()
+    }
+}

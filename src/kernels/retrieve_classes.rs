@@ -1,0 +1,185 @@
+//! Retrieval (`retrieve`) of classes by cross-entropy: states are one class each, so what a nudge moves is one number per query, the share p of its own
+//! class: p = σ(ln Σ_own exp(-β cost) - ln Σ_others exp(-β cost) + β b / (p + 1e-3)). Same results as with states that are unit vectors.
+
+use super::common::{self, Variant};
+use super::retrieve::rows::Candidates;
+use super::retrieve::{Cue, FIGURES, FLOOR, Form, Lookup, Params, Retrieval, SHARED, Sizes, cost};
+use crate::device::{Call, Dispatch, EXCHANGE, Kernel, View, groups};
+use crate::simd::double::{exp, ln};
+use crate::simd::vector;
+
+/// The `retrieve_classes` kernel.
+pub static RETRIEVE_CLASSES: Kernel = Kernel {
+    name: "retrieve_classes",
+    params: Params::FIELDS,
+    wgsl: &[common::INDEX, EXCHANGE, common::TREE, SHARED, crate::wgsl!("retrieve_classes")],
+    cpu: run,
+    grid: |dispatch| groups(dispatch.params::<Params>().rows as usize, 1),
+    cost: |dispatch| cost(dispatch, 3 * u64::from(dispatch.params::<Params>().coordinates) + 12),
+    fuse: None,
+    in_place: None,
+};
+
+impl Retrieval {
+    /// Of classes: states and targets are [class, number of the row]. Fills `pulls` [rows, keys] and `found` [rows, FIGURES + 1]: figures, then p.
+    pub fn of_classes(&self, sizes: Sizes, lookup: Lookup, outputs: [View; 2]) -> Dispatch {
+        let wgsl = format!("const IS_SYMMETRIC: bool = {};\n", self.is_symmetric);
+        let sizes = Sizes { width: 1, ..sizes };
+        self.dispatch(&RETRIEVE_CLASSES, (Cue::CrossEntropy, wgsl), sizes, lookup, outputs)
+    }
+}
+
+/// Keys whose weights are made at a time.
+const TILE: usize = 1024;
+
+fn run(call: Call<'_>) {
+    let params: Params = call.params();
+    let form = call.body::<Variant<Form>>().kind;
+    let candidates = &Candidates::of(&call, &params);
+    let [queries, targets] = [call.floats(0), call.floats(3)];
+    let [rows, keys, coordinates] = [params.rows, params.keys, params.coordinates].map(|size| size as usize);
+    let width = FIGURES + 1;
+    let [pulls, found] = call.outputs else { unreachable!("retrieval has two outputs") };
+    let pulls = &mut bytemuck::cast_slice_mut::<u32, f32>(pulls)[..rows * keys];
+    let found = &mut bytemuck::cast_slice_mut::<u32, f32>(found)[..rows * width];
+    let piece = common::rows_per_piece(rows, keys * coordinates, call.pool);
+    let pieces = pulls.chunks_mut(piece * keys).zip(found.chunks_mut(piece * width)).enumerate();
+    common::each(pieces, call.pool, |(at, (pulls, found))| {
+        let targets = &targets[2 * at * piece..];
+        candidates.distances(&queries[at * piece * coordinates..], targets, pulls);
+        let rows = pulls.chunks_exact_mut(keys).zip(found.chunks_exact_mut(width));
+        for ((pulls, found), target) in rows.zip(targets.chunks_exact(2)) {
+            Row { params: &params, candidates, class: target[0] }.fill(form.is_symmetric, pulls, found);
+        }
+    });
+}
+
+/// A query of a class.
+struct Row<'r> {
+    params: &'r Params,
+    candidates: &'r Candidates<'r>,
+    class: f32,
+}
+
+/// Of the keys of the query's class, or of the others: the shortest distance, the sum of weights relative to it, and of weights times distances.
+#[derive(Clone, Copy)]
+struct Side {
+    nearest: f32,
+    weight: f64,
+    distance: f64,
+}
+
+impl Side {
+    const EMPTY: Self = Self { nearest: f32::MAX, weight: 0.0, distance: 0.0 };
+
+    fn is_empty(&self) -> bool {
+        self.nearest == f32::MAX
+    }
+
+    /// The logarithm of the sum of weights.
+    fn log(&self, sharpness: f64) -> f64 {
+        if self.is_empty() { f64::NEG_INFINITY } else { ln(self.weight) - sharpness * f64::from(self.nearest) }
+    }
+
+    fn mean_distance(&self) -> f64 {
+        if self.is_empty() { 0.0 } else { self.distance / self.weight }
+    }
+}
+
+impl Row<'_> {
+    /// From distances in `pulls`, negative where a key is no candidate, to pulls and figures.
+    fn fill(&self, is_symmetric: bool, pulls: &mut [f32], found: &mut [f32]) {
+        let filled = self.candidates.filled;
+        let (held, empty) = pulls.split_at_mut(filled);
+        empty.fill(0.0);
+        let sharpness = self.params.sharpness * self.candidates.curvature;
+        let sides = self.sides(held, sharpness);
+        let [own, others] = sides;
+        let wide = f64::from(sharpness);
+        let logs = sides.map(|side| side.log(wide));
+        let is_open = !own.is_empty() && !others.is_empty();
+        let gap = logs[0] - logs[1];
+        let free = if is_open { share(gap) } else { f64::from(u8::from(!own.is_empty())) };
+        let nudge = f64::from(self.params.nudge);
+        let [up, down] = [nudge, -nudge].map(|nudge| if is_open { self.relaxed(free, gap, nudge) } else { free });
+        let change = if is_symmetric { (up - down) / (2.0 * nudge) } else { (up - free) / nudge };
+        let slope = f64::from(self.candidates.curvature) * change;
+        let scales = [own, others].map(|side| if is_open { (slope / side.weight) as f32 } else { 0.0 });
+        self.pull(held, sharpness, [own.nearest, others.nearest], [scales[0], -scales[1]]);
+        let apart = free * own.mean_distance() + (1.0 - free) * others.mean_distance();
+        let top = logs[0].max(logs[1]);
+        let log_sum = top + if is_open { ln(1.0 + exp(-gap.abs())) } else { 0.0 };
+        let entropy = if top.is_finite() { -wide * apart - log_sum } else { 0.0 };
+        let figures = [-ln(free + FLOOR), f64::from(self.candidates.curvature) * apart, apart, entropy, free];
+        found.iter_mut().zip(figures).for_each(|(out, figure)| *out = figure as f32);
+    }
+
+    fn sides(&self, distances: &[f32], sharpness: f32) -> [Side; 2] {
+        let mut sides = [Side::EMPTY; 2];
+        for (&apart, &class) in distances.iter().zip(&self.candidates.classes) {
+            let side = &mut sides[usize::from(class != self.class)];
+            if apart >= 0.0 && apart < side.nearest {
+                side.nearest = apart;
+            }
+        }
+        let nearest = sides.map(|side| side.nearest);
+        self.each_weight(distances, sharpness, nearest, |at, weight| {
+            let apart = distances[at];
+            let side = &mut sides[usize::from(self.candidates.classes[at] != self.class)];
+            side.weight += f64::from(weight);
+            side.distance += f64::from(weight * apart);
+        });
+        sides
+    }
+
+    /// Replaces distances by pulls; `scales` of both sides.
+    fn pull(&self, distances: &mut [f32], sharpness: f32, nearest: [f32; 2], scales: [f32; 2]) {
+        let mut weights = [0.0; TILE];
+        for (tile, distances) in distances.chunks_mut(TILE).enumerate() {
+            let weights = &mut weights[..distances.len()];
+            let classes = &self.candidates.classes[tile * TILE..];
+            self.weigh(distances, classes, sharpness, nearest, weights);
+            for ((apart, weight), &class) in distances.iter_mut().zip(weights.iter()).zip(classes) {
+                let scale = scales[usize::from(class != self.class)];
+                *apart = if *apart >= 0.0 { scale * weight / *apart } else { 0.0 };
+            }
+        }
+    }
+
+    /// Calls `with` for each candidate with its weight relative to the nearest one of its side.
+    fn each_weight(&self, distances: &[f32], sharpness: f32, nearest: [f32; 2], mut with: impl FnMut(usize, f32)) {
+        let mut weights = [0.0; TILE];
+        for (tile, distances) in distances.chunks(TILE).enumerate() {
+            let weights = &mut weights[..distances.len()];
+            self.weigh(distances, &self.candidates.classes[tile * TILE..], sharpness, nearest, weights);
+            for (at, (&apart, &weight)) in distances.iter().zip(weights.iter()).enumerate() {
+                if apart >= 0.0 {
+                    with(tile * TILE + at, weight);
+                }
+            }
+        }
+    }
+
+    /// exp(-β R (distance - nearest)) of a tile.
+    fn weigh(&self, distances: &[f32], classes: &[f32], sharpness: f32, nearest: [f32; 2], weights: &mut [f32]) {
+        let mut logits = [0.0; TILE];
+        let logits = &mut logits[..distances.len()];
+        for ((logit, &apart), &class) in logits.iter_mut().zip(distances).zip(classes) {
+            let nearest = if class == self.class { nearest[0] } else { nearest[1] };
+            *logit = -sharpness * (apart - nearest).max(0.0);
+        }
+        vector::exp(&[logits], weights);
+    }
+
+    /// The share under a nudge by the slope of the loss at the relaxed p.
+    fn relaxed(&self, start: f64, gap: f64, nudge: f64) -> f64 {
+        let nudge = f64::from(self.params.sharpness) * nudge;
+        let rate = f64::from(self.params.rate);
+        let nudged = |p: f64| share(gap + nudge / (p + FLOOR));
+        nudged((0..self.params.steps).fold(start, |p, _| p + rate * (nudged(p) - p)))
+    }
+}
+
+fn share(gap: f64) -> f64 {
+    1.0 / (1.0 + exp(-gap))
+}

@@ -1,0 +1,5 @@
+//! The contrastive trainer: an f64 reference with properties of its own, and the engine against it.
+
+mod oracle;
+mod properties;
+mod rule;
