@@ -183,16 +183,16 @@ impl Learning {
         let config = TrainerConfig {
             epochs: options.epochs,
             batch: options.batch.min(count),
-            lr: options.lr,
+            lr: options.rate(),
             optimizer: Optimizer::adam(0.0),
             schedule: Schedule::COSINE,
             patience: 0,
+            keeps_last: true,
             seed: options.seed,
             ..TrainerConfig::default()
         };
         let data = Data { inputs: rows.inputs, targets: 2, train: Examples { x, y }, ..Data::default() };
-        let mut trainer = Trainer::new(device, source.network(weight.as_deref()), config, data)?;
-        trainer.keep_last_epoch()?;
+        let trainer = Trainer::new(device, source.network(weight.as_deref()), config, data)?;
         Ok(Self { trainer, contrast: map, scaling, sharpness: options.sharpness })
     }
 

@@ -35,8 +35,8 @@ pub struct ContrastOptions {
     pub epochs: usize,
     /// Rows of a window.
     pub batch: usize,
-    /// Learning rate.
-    pub lr: f64,
+    /// Learning rate; 0.001 for a matrix and 0.01 for a metric if not given.
+    pub lr: Option<f64>,
     /// Share of the rows that are held out to judge the memory.
     pub test: f64,
     /// Seed of the split, the order of the rows and the start.
@@ -88,7 +88,7 @@ impl Default for ContrastOptions {
             steps: 64,
             epochs: 30,
             batch: 128,
-            lr: 0.01,
+            lr: None,
             test: 0.2,
             seed: 0,
         }
@@ -113,6 +113,12 @@ impl ContrastOptions {
             MapKind::LowRank => Form::Metric(Metric::LowRank(self.rank), None),
         };
         Map::new(inputs, form)
+    }
+
+    /// The learning rate.
+    pub fn rate(&self) -> f64 {
+        // A matrix moves each coordinate by all of its entries.
+        self.lr.unwrap_or(if self.map == MapKind::Linear { 1e-3 } else { 1e-2 })
     }
 
     /// How windows retrieve.
@@ -180,7 +186,7 @@ const DISTANCES: &[Entry<ContrastOptions>] = &[
         .default("enough for every column to reach every other")
         .needs(|options: &ContrastOptions| options.map == MapKind::Rotors, "{map} rotors")
         .set(|options, value| options.angles = Some(value.whole())),
-    Entry::new("standardize", Kind::Switch, "Divide each column by its standard deviation first")
+    Entry::new("standardize", Kind::Flag, "Divide each column by its standard deviation first")
         .set(|options, value| options.standardizes = value.flag()),
 ];
 
@@ -194,7 +200,7 @@ const WINDOWS: &[Entry<ContrastOptions>] = &[
     Entry::new("nudge", Kind::Double(Range::Positive), "b: how strongly the loss pulls at what is retrieved")
         .default("0.1")
         .set(|options, value| options.nudge = value.number()),
-    Entry::new("one_sided", Kind::Switch, "Compare a nudged phase with the free one instead of two opposite nudges")
+    Entry::new("one_sided", Kind::Flag, "Compare a nudged phase with the free one instead of two opposite nudges")
         .set(|options, value| options.is_one_sided = value.flag()),
     Entry::new("steps", Kind::Whole { least: 1, most: 4096 }, "Steps of a phase")
         .default("64")
@@ -209,8 +215,8 @@ const RUN: &[Entry<ContrastOptions>] = &[
         .default("128")
         .set(|options, value| options.batch = value.whole()),
     Entry::new("lr", Kind::Double(Range::Positive), "Learning rate, which falls to 0 along a cosine")
-        .default("0.01")
-        .set(|options, value| options.lr = value.number()),
+        .default("0.001 for {map} linear, 0.01 for the others")
+        .set(|options, value| options.lr = Some(value.number())),
     Entry::new(
         "test",
         Kind::Double(Range::Share),

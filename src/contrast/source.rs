@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::kernels::retrieve::{Cue, FIGURES, Lookup, Retrieval, Sizes};
 use crate::model::{Direction, GradientSource, Network, SourceStep, Sourced, StateBlock};
 use crate::ops;
-use crate::program::expr::{abs, le, select};
+use crate::program::expr::{abs, le, min, select};
 use crate::record;
 use crate::tensor::{DType, Tensor};
 
@@ -168,22 +168,19 @@ impl Contrast {
         }
         let rows = window.x.shape().sizes()[0];
         let kept = rows.min(slots);
-        let id = ops::slice(window.y, 1, stride - 1..stride);
-        let id = ops::fused(&[&id, window.weight], |v| select(v[1], v[0], -1.0));
-        let named = ops::concat(&[&ops::slice(window.y, 1, 0..stride - 1), &id], 1);
+        let device = window.x.value().device();
+        let last: Vec<f32> = (0..stride).map(|at| f32::from(u8::from(at + 1 == stride))).collect();
+        let last = Var::constant(Tensor::constant(device, [1, stride], &last));
+        let named = ops::fused(&[window.y, window.weight, &last], |v| select(v[2] * (1.0 - v[1]), -1.0, v[0]));
         let queue = |new: &Var, old: &Var, width: usize| {
             let new = ops::slice(new, 0, rows - kept..rows);
             let all = if kept == slots { new } else { ops::concat(&[&new, &ops::slice(old, 0, 0..slots - kept)], 0) };
             ops::reshape(&all, [slots * width])
         };
-        let filled = ops::fused(&[&ops::slice(control, 0, 0..1)], |v| {
-            crate::program::expr::min(v[0] + kept as f32, slots as f32)
-        });
-        [
-            queue(window.x, keys, n),
-            queue(&named, &ops::reshape(states, [slots, stride]), stride),
-            ops::concat(&[&filled, &ops::slice(control, 0, 1..2)], 0),
-        ]
+        let pair = |values: [f32; 2]| Var::constant(Tensor::constant(device, [2], &values));
+        let (more, most) = (pair([kept as f32, 0.0]), pair([slots as f32, f32::MAX]));
+        let control = ops::fused(&[control, &more, &most], |v| min(v[0] + v[1], v[2]));
+        [queue(window.x, keys, n), queue(&named, &ops::reshape(states, [slots, stride]), stride), control]
     }
 }
 
@@ -229,19 +226,12 @@ impl Window<'_> {
         let [pulls, found] = [pulls, found].map(Var::constant);
         let weight = self.weight;
         let figures = ops::mul(&ops::slice(&found, 1, 0..FIGURES), weight);
-        // Σ_j pull_j (z - k_j) for each query, Σ pull (k - z) for each key: with a column of ones, the sums of pulls come from the same products.
-        let outputs = sizes.coordinates;
-        let ones =
-            |rows: usize, columns: usize| ops::broadcast_to(&ops::constant(&queries, 1.0), &[rows, columns].into());
-        let mapped_ones = ops::concat(&[&mapped, &ones(1, sizes.keys)], 0);
-        let query_ones = ops::mul(&ops::concat(&[&queries, &ones(rows, 1)], 1), weight);
-        let over_keys = ops::product(&pulls, &mapped_ones, false, true);
-        let over_queries = ops::product(&query_ones, &pulls, true, false);
-        let columns =
-            |x: &Var, axis: usize| [ops::slice(x, axis, 0..outputs), ops::slice(x, axis, outputs..outputs + 1)];
-        let [pulled, sums] = columns(&over_keys, 1);
+        // Σ_j pull_j (z - k_j) for each query, Σ pull (k - z) for each key.
+        let sums = ops::sum(&pulls, 1..2);
+        let pulled = ops::product(&pulls, &mapped, false, true);
         let by_query = ops::fused(&[&sums, &queries, &pulled, weight], |v| v[3] * (v[0] * v[1] - v[2]));
-        let [pulled, sums] = columns(&over_queries, 0);
+        let sums = ops::sum(&ops::mul(&pulls, weight), 0..1);
+        let pulled = ops::product(&ops::mul(&queries, weight), &pulls, true, false);
         let by_key = ops::fused(&[&sums, &mapped, &pulled], |v| v[0] * v[1] - v[2]);
         let matrix = ops::add(&ops::product(&by_query, self.x, true, false), &ops::matmul(&by_key, keys));
         Local { matrix, figures: ops::reshape(&ops::sum(&figures, 0..1), [FIGURES]) }

@@ -1,12 +1,15 @@
 //! Retrieval (`retrieve`) of classes by cross-entropy: states are one class each, so what a nudge moves is one number per query, the share p of its own
 //! class: p = σ(ln Σ_own exp(-β cost) - ln Σ_others exp(-β cost) + β b / (p + 1e-3)). Same results as with states that are unit vectors.
 
+#![allow(clippy::inline_always, reason = "compiled for the instruction set of the machine, chosen at run time")]
+
 use super::common::{self, Variant};
 use super::retrieve::rows::Candidates;
 use super::retrieve::{Cue, FIGURES, FLOOR, Form, Lookup, Params, Retrieval, SHARED, Sizes, cost};
 use crate::device::{Call, Dispatch, EXCHANGE, Kernel, View, groups};
 use crate::simd::double::{exp, ln};
-use crate::simd::vector;
+use crate::simd::{dispatch, vector};
+use pulp::{Simd, WithSimd};
 
 /// The `retrieve_classes` kernel.
 pub static RETRIEVE_CLASSES: Kernel = Kernel {
@@ -31,6 +34,8 @@ impl Retrieval {
 
 /// Keys whose weights are made at a time.
 const TILE: usize = 1024;
+/// Sums and minima of a row that are kept apart, so that they are vectors.
+const LANES: usize = 16;
 
 fn run(call: Call<'_>) {
     let params: Params = call.params();
@@ -49,7 +54,8 @@ fn run(call: Call<'_>) {
         candidates.distances(&queries[at * piece * coordinates..], targets, pulls);
         let rows = pulls.chunks_exact_mut(keys).zip(found.chunks_exact_mut(width));
         for ((pulls, found), target) in rows.zip(targets.chunks_exact(2)) {
-            Row { params: &params, candidates, class: target[0] }.fill(form.is_symmetric, pulls, found);
+            let row = Row { params: &params, candidates, class: target[0] };
+            dispatch(Fill { row, is_symmetric: form.is_symmetric, pulls, found });
         }
     });
 }
@@ -61,6 +67,23 @@ struct Row<'r> {
     class: f32,
 }
 
+/// A query, with its distances on the way to pulls.
+struct Fill<'f> {
+    row: Row<'f>,
+    is_symmetric: bool,
+    pulls: &'f mut [f32],
+    found: &'f mut [f32],
+}
+
+impl WithSimd for Fill<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        self.row.fill(self.is_symmetric, self.pulls, self.found);
+    }
+}
+
 /// Of the keys of the query's class, or of the others: the shortest distance, the sum of weights relative to it, and of weights times distances.
 #[derive(Clone, Copy)]
 struct Side {
@@ -70,8 +93,6 @@ struct Side {
 }
 
 impl Side {
-    const EMPTY: Self = Self { nearest: f32::MAX, weight: 0.0, distance: 0.0 };
-
     fn is_empty(&self) -> bool {
         self.nearest == f32::MAX
     }
@@ -88,6 +109,7 @@ impl Side {
 
 impl Row<'_> {
     /// From distances in `pulls`, negative where a key is no candidate, to pulls and figures.
+    #[inline(always)]
     fn fill(&self, is_symmetric: bool, pulls: &mut [f32], found: &mut [f32]) {
         let filled = self.candidates.filled;
         let (held, empty) = pulls.split_at_mut(filled);
@@ -101,7 +123,7 @@ impl Row<'_> {
         let gap = logs[0] - logs[1];
         let free = if is_open { share(gap) } else { f64::from(u8::from(!own.is_empty())) };
         let nudge = f64::from(self.params.nudge);
-        let [up, down] = [nudge, -nudge].map(|nudge| if is_open { self.relaxed(free, gap, nudge) } else { free });
+        let [up, down] = if is_open { self.relaxed(free, gap, nudge) } else { [free; 2] };
         let change = if is_symmetric { (up - down) / (2.0 * nudge) } else { (up - free) / nudge };
         let slope = f64::from(self.candidates.curvature) * change;
         let scales = [own, others].map(|side| if is_open { (slope / side.weight) as f32 } else { 0.0 });
@@ -114,25 +136,47 @@ impl Row<'_> {
         found.iter_mut().zip(figures).for_each(|(out, figure)| *out = figure as f32);
     }
 
+    #[inline(always)]
     fn sides(&self, distances: &[f32], sharpness: f32) -> [Side; 2] {
-        let mut sides = [Side::EMPTY; 2];
-        for (&apart, &class) in distances.iter().zip(&self.candidates.classes) {
-            let side = &mut sides[usize::from(class != self.class)];
-            if apart >= 0.0 && apart < side.nearest {
-                side.nearest = apart;
+        let mut lanes = [[f32::MAX; LANES]; 2];
+        for (distances, classes) in distances.chunks(LANES).zip(self.candidates.classes.chunks(LANES)) {
+            for (lane, (&apart, &class)) in distances.iter().zip(classes).enumerate() {
+                let apart = if apart >= 0.0 { apart } else { f32::MAX };
+                let [own, other] = if class == self.class { [apart, f32::MAX] } else { [f32::MAX, apart] };
+                lanes[0][lane] = if own < lanes[0][lane] { own } else { lanes[0][lane] };
+                lanes[1][lane] = if other < lanes[1][lane] { other } else { lanes[1][lane] };
             }
         }
-        let nearest = sides.map(|side| side.nearest);
-        self.each_weight(distances, sharpness, nearest, |at, weight| {
-            let apart = distances[at];
-            let side = &mut sides[usize::from(self.candidates.classes[at] != self.class)];
-            side.weight += f64::from(weight);
-            side.distance += f64::from(weight * apart);
-        });
+        let nearest = lanes.map(|lanes| lanes.into_iter().fold(f32::MAX, f32::min));
+        let mut sides = nearest.map(|nearest| Side { nearest, weight: 0.0, distance: 0.0 });
+        let mut weights = [0.0; TILE];
+        for (tile, distances) in distances.chunks(TILE).enumerate() {
+            let weights = &mut weights[..distances.len()];
+            let classes = &self.candidates.classes[tile * TILE..];
+            self.weigh(distances, classes, sharpness, nearest, weights);
+            // Per side the sum of weights, and of weights times distances.
+            let mut sums = [[0.0_f32; LANES]; 4];
+            let rows = weights.chunks(LANES).zip(distances.chunks(LANES)).zip(classes.chunks(LANES));
+            for ((weights, distances), classes) in rows {
+                for (lane, ((&weight, &apart), &class)) in weights.iter().zip(distances).zip(classes).enumerate() {
+                    let [own, other] = if class == self.class { [weight, 0.0] } else { [0.0, weight] };
+                    sums[0][lane] += own;
+                    sums[1][lane] += own * apart;
+                    sums[2][lane] += other;
+                    sums[3][lane] += other * apart;
+                }
+            }
+            let sums = sums.map(|lanes| lanes.iter().map(|&sum| f64::from(sum)).sum::<f64>());
+            for (side, sums) in sides.iter_mut().zip(sums.chunks_exact(2)) {
+                side.weight += sums[0];
+                side.distance += sums[1];
+            }
+        }
         sides
     }
 
     /// Replaces distances by pulls; `scales` of both sides.
+    #[inline(always)]
     fn pull(&self, distances: &mut [f32], sharpness: f32, nearest: [f32; 2], scales: [f32; 2]) {
         let mut weights = [0.0; TILE];
         for (tile, distances) in distances.chunks_mut(TILE).enumerate() {
@@ -140,43 +184,36 @@ impl Row<'_> {
             let classes = &self.candidates.classes[tile * TILE..];
             self.weigh(distances, classes, sharpness, nearest, weights);
             for ((apart, weight), &class) in distances.iter_mut().zip(weights.iter()).zip(classes) {
-                let scale = scales[usize::from(class != self.class)];
-                *apart = if *apart >= 0.0 { scale * weight / *apart } else { 0.0 };
+                let scale = if class == self.class { scales[0] } else { scales[1] };
+                *apart = scale * weight / *apart;
             }
         }
     }
 
-    /// Calls `with` for each candidate with its weight relative to the nearest one of its side.
-    fn each_weight(&self, distances: &[f32], sharpness: f32, nearest: [f32; 2], mut with: impl FnMut(usize, f32)) {
-        let mut weights = [0.0; TILE];
-        for (tile, distances) in distances.chunks(TILE).enumerate() {
-            let weights = &mut weights[..distances.len()];
-            self.weigh(distances, &self.candidates.classes[tile * TILE..], sharpness, nearest, weights);
-            for (at, (&apart, &weight)) in distances.iter().zip(weights.iter()).enumerate() {
-                if apart >= 0.0 {
-                    with(tile * TILE + at, weight);
-                }
-            }
-        }
-    }
-
-    /// exp(-β R (distance - nearest)) of a tile.
+    /// exp(-β R (distance - nearest)) of a tile, 0 for a key that is no candidate.
+    #[inline(always)]
     fn weigh(&self, distances: &[f32], classes: &[f32], sharpness: f32, nearest: [f32; 2], weights: &mut [f32]) {
         let mut logits = [0.0; TILE];
         let logits = &mut logits[..distances.len()];
         for ((logit, &apart), &class) in logits.iter_mut().zip(distances).zip(classes) {
             let nearest = if class == self.class { nearest[0] } else { nearest[1] };
-            *logit = -sharpness * (apart - nearest).max(0.0);
+            // Far enough below for a weight of 0.
+            *logit = if apart >= 0.0 { -sharpness * (apart - nearest) } else { -200.0 };
         }
         vector::exp(&[logits], weights);
     }
 
-    /// The share under a nudge by the slope of the loss at the relaxed p.
-    fn relaxed(&self, start: f64, gap: f64, nudge: f64) -> f64 {
+    /// The shares under a nudge of either sign, by the slope of the loss at the relaxed p of each.
+    fn relaxed(&self, start: f64, gap: f64, nudge: f64) -> [f64; 2] {
         let nudge = f64::from(self.params.sharpness) * nudge;
         let rate = f64::from(self.params.rate);
-        let nudged = |p: f64| share(gap + nudge / (p + FLOOR));
-        nudged((0..self.params.steps).fold(start, |p, _| p + rate * (nudged(p) - p)))
+        let nudged = |[up, down]: [f64; 2]| [share(gap + nudge / (up + FLOOR)), share(gap - nudge / (down + FLOOR))];
+        let mut p = [start; 2];
+        for _ in 0..self.params.steps {
+            let next = nudged(p);
+            p = [p[0] + rate * (next[0] - p[0]), p[1] + rate * (next[1] - p[1])];
+        }
+        nudged(p)
     }
 }
 

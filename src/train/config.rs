@@ -65,6 +65,8 @@ pub struct TrainerConfig {
     pub measures_gap: bool,
     /// Whether the model that is made of the run is a blend of its network and a linear model.
     pub blends: bool,
+    /// Whether the weights of the last epoch are kept, whatever they are, and nothing is evaluated between epochs.
+    pub keeps_last: bool,
     /// Whether ⊥ targets are accepted although the model's denominators cannot approach 0.
     pub allows_unreachable: bool,
 }
@@ -72,7 +74,7 @@ pub struct TrainerConfig {
 record! {
     TrainerConfig {
         loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, members = 1, step, class_weights, coverage,
-        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing, recompute_layers = Vec::new(), precision = None, measures_gap = false, blends = false,
+        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing, recompute_layers = Vec::new(), precision = None, measures_gap = false, blends = false, keeps_last = false,
     }
 }
 
@@ -135,6 +137,7 @@ impl Default for TrainerConfig {
             policies: Registry::default(),
             measures_gap: false,
             blends: false,
+            keeps_last: false,
             allows_unreachable: false,
         }
     }
@@ -179,6 +182,19 @@ impl TrainerConfig {
         self.precision.as_ref().and_then(MixedPrecision::loss_scale)
     }
 
+    /// Errors if a setting needs an evaluation of each epoch.
+    fn check_last(&self) -> Result<()> {
+        let is_plateau = self.schedule.shape.as_kind().patience().is_some();
+        let needs = [
+            (is_plateau, "a plateau schedule"),
+            (self.patience > 0, "a patience"),
+            (self.coverage.is_some() || self.curriculum.held_coverage.is_some(), "a coverage goal"),
+        ];
+        needs.into_iter().find(|(is_set, _)| *is_set).map_or(Ok(()), |(_, got)| {
+            Err(Error::usage(format!("train: keeps_last: got {got}, which needs an evaluation of each epoch")))
+        })
+    }
+
     /// Errors if a setting is out of range; messages use the user's names.
     pub fn check(&self) -> Result<()> {
         let is_rate = self.lr.is_finite() && self.lr > 0.0;
@@ -200,6 +216,9 @@ impl TrainerConfig {
             )));
         }
         self.schedule.check().map_err(|error| error.within("train"))?;
+        if self.keeps_last {
+            self.check_last()?;
+        }
         self.gradients.check(self.accumulate)?;
         let recomputes = self.recompute != Recompute::Nothing || !self.recompute_layers.is_empty();
         if recomputes && self.step == Some(StepKind::Fused) {

@@ -257,7 +257,7 @@ impl Trainer {
         Ok(())
     }
 
-    /// Replaces the weights by those of the best epoch. Does nothing if a score or `keep_last_epoch` has chosen none.
+    /// Replaces the weights by those of the best epoch. Does nothing if a score has chosen none, or the last epoch is kept.
     pub fn restore_best(&mut self) -> Result<()> {
         for (Learner { state, mean, .. }, standing) in self.learners.iter().zip(&self.progress.standings) {
             if standing.best_epoch.is_none() && !matches!(self.criterion, Criterion::Loss) {

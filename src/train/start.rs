@@ -82,6 +82,7 @@ impl Trainer {
         };
         let learners = states.into_iter().map(learner).collect::<Result<Vec<_>>>()?;
         let standings = vec![Standing::default(); learners.len()];
+        let criterion = if settings.keeps_last { Criterion::Last } else { Criterion::Loss };
         Ok(Self {
             device: device.clone(),
             shuffle: Box::new(move |epoch, seed| math::permutation(rows, seed, epoch)),
@@ -92,7 +93,7 @@ impl Trainer {
             learners,
             plans,
             validation: None,
-            criterion: Criterion::Loss,
+            criterion,
             steps,
             window: 16,
             progress: Progress { standings, ..Progress::default() },
@@ -220,41 +221,23 @@ impl Trainer {
     ///
     /// Errors after the first epoch, and if the configuration needs the pairs of the validation rows.
     pub fn choose_best_by(&mut self, x: Vec<f32>, score: impl Fn(&[Vec<f32>]) -> f64 + 'static) -> Result<()> {
-        self.replace_criterion("choose_best_by", Criterion::Score { x, score: Box::new(score) })
-    }
-
-    /// Keeps the weights of the last epoch, whatever they are, and evaluates nothing between epochs.
-    ///
-    /// Errors after the first epoch, and if the configuration has a patience or anything else that needs an evaluation.
-    pub fn keep_last_epoch(&mut self) -> Result<()> {
-        let is_plateau = self.settings.schedule.shape.as_kind().patience().is_some();
-        if self.settings.patience > 0 || is_plateau {
-            let got = if is_plateau { "a plateau schedule" } else { "a patience" };
-            return Err(Error::new(format!("keep_last_epoch: got {got}, which needs an evaluation of each epoch")));
-        }
-        self.replace_criterion("keep_last_epoch", Criterion::Last)
-    }
-
-    fn replace_criterion(&mut self, place: &str, criterion: Criterion) -> Result<()> {
         if self.steps_done() > 0 {
-            return Err(Error::new(format!("{place}: the run has begun: expected a call before the first step")));
+            return Err(Error::new("choose_best_by: the run has begun: expected a call before the first step"));
         }
         if self.settings.coverage.is_some() || self.settings.curriculum.held_coverage.is_some() {
-            return Err(Error::new(format!("{place}: got a coverage goal, which needs the validation loss")));
+            return Err(Error::new("choose_best_by: got a coverage goal, which needs the validation loss"));
         }
-        self.criterion = criterion;
+        self.criterion = Criterion::Score { x, score: Box::new(score) };
         Ok(())
     }
 
     /// Everything that is needed to continue exactly from here. A function model is traced; a closure loss is not stored, and has to be given again
-    /// ([`Trainer::resume_with`]). Errors for what a file cannot hold: a function that cannot be traced ([`Network::traced`]), a criterion other than
-    /// the validation loss, an optimiser of the program's own.
+    /// ([`Trainer::resume_with`]). Errors for what a file cannot hold: a function that cannot be traced ([`Network::traced`]), a score that chooses
+    /// the best epoch, an optimiser of the program's own.
     pub async fn checkpoint(&self) -> Result<Checkpoint> {
         let spec = self.traced().await?;
-        if !matches!(self.criterion, Criterion::Loss) {
-            return Err(Error::new(
-                "checkpoint: the best epoch must be chosen by the validation loss: got another criterion",
-            ));
+        if matches!(self.criterion, Criterion::Score { .. }) {
+            return Err(Error::new("checkpoint: got a score of the program's own, which no file holds"));
         }
         self.settings.optimizer.check_stored().map_err(|error| error.within("checkpoint"))?;
         let mut progress = self.progress.clone();

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use meromorph::contrast;
 use meromorph::fit;
 use meromorph::judge::Metrics;
 use meromorph::options::{Given, Kind, Naming, Table, Value, markdown, typescript};
@@ -36,6 +37,7 @@ fn documents_list_every_option() {
     check_between("docs/CLI.md", "train", &markdown(&OPTIONS, Naming::Command));
     check_between("docs/CLI.md", "predict", &markdown(&PREDICTING, Naming::Command));
     check_between("docs/CLI.md", "profile", &markdown(&profile::OPTIONS, Naming::Command));
+    check_between("docs/MEMORY.md", "contrast", &markdown(&contrast::OPTIONS, Naming::Command));
     check_between("docs/CURVES.md", "fit", &markdown(&fit::OPTIONS, Naming::Command));
     let both = [markdown(&OPTIONS, Naming::JavaScript), markdown(&READING, Naming::JavaScript)];
     check_between("web/README.md", "train", &both.join("\n"));
@@ -129,12 +131,16 @@ fn check_options<T: Default + std::fmt::Debug>(table: &'static Table<T>, needs: 
 }
 
 #[test]
-fn every_option_of_fits_predictions_profiles_and_tables_changes_something() {
+fn every_option_of_tasks_other_than_training_changes_something() {
     let text = |text: &str| Value::Text(text.into());
     check_options(&fit::OPTIONS, &[("absolute_sigma", "sigma", text("s")), ("loss_scale", "loss", text("huber"))]);
     let off = [(fit::OPTIONS.entry("absolute_sigma"), Value::Flag(false))];
     let mut options = fit::FitOptions::default();
     assert!(fit::OPTIONS.apply(&mut options, &off, Naming::Rust).is_ok(), "a flag that is off needs nothing");
+    let map = |name: &'static str| ("map", text(name));
+    let maps = [("block", "block"), ("rank", "low_rank"), ("angles", "rotors")];
+    let needs = maps.map(|(name, kind)| (name, map(kind).0, map(kind).1));
+    check_options(&contrast::OPTIONS, &needs);
     check_options(&PREDICTING, &[]);
     check_options(&profile::OPTIONS, &[]);
     check_options(&READING, &[]);

@@ -179,8 +179,6 @@ fn the_best_epoch_has_the_smallest_finite_score() -> Result<()> {
         assert_eq!(block_on(trainer.parameters())?, weights[2]);
         let history: Vec<_> = trainer.history().iter().map(|epoch| (epoch.score, epoch.val_loss)).collect();
         assert_eq!(history[2..4], [(Some(1.0), None), (Some(2.0), None)]);
-        let error = trainer.keep_last_epoch().unwrap_err().to_string();
-        assert_eq!(error, "keep_last_epoch: got a patience, which needs an evaluation of each epoch");
         let error = trainer.choose_best_by(Vec::new(), |_| 0.0).unwrap_err().to_string();
         assert_eq!(error, "choose_best_by: the run has begun: expected a call before the first step");
     }
@@ -190,18 +188,20 @@ fn the_best_epoch_has_the_smallest_finite_score() -> Result<()> {
 #[test]
 fn the_last_epoch_can_be_kept() -> Result<()> {
     let device = Device::cpu(1);
-    let mut trainer = Trainer::new(&device, spec(), config(), data())?;
-    trainer.keep_last_epoch()?;
+    let last = |config: TrainerConfig| TrainerConfig { keeps_last: true, ..config };
+    let mut trainer = Trainer::new(&device, spec(), last(config()), data())?;
     let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
     assert_eq!((outcome.stop, outcome.best_epoch, outcome.epochs), (Stop::Epochs, None, 4));
     assert!(trainer.history().iter().all(|epoch| epoch.val_loss.is_none() && !epoch.is_best));
     // Nothing but steps: the same as running them by hand.
     let mut steps = Trainer::new(&device, spec(), TrainerConfig { epochs: 1, ..config() }, data())?;
-    let mut one = Trainer::new(&device, spec(), TrainerConfig { epochs: 1, ..config() }, data())?;
-    one.keep_last_epoch()?;
+    let mut one = Trainer::new(&device, spec(), last(TrainerConfig { epochs: 1, ..config() }), data())?;
     block_on(one.run(&mut |_| Flow::Continue))?;
     steps.advance(5)?;
     assert_eq!(block_on(one.parameters())?, block_on(steps.parameters())?);
+    let patient = last(TrainerConfig { patience: 3, ..config() });
+    let said = Trainer::new(&device, spec(), patient, data()).map(drop).unwrap_err().to_string();
+    assert_eq!(said, "train: keeps_last: got a patience, which needs an evaluation of each epoch");
     Ok(())
 }
 
@@ -215,10 +215,7 @@ fn what_needs_a_spec_or_a_loss_in_words_is_an_error() -> Result<()> {
     let cases = [
         (function.spec().err(), "train: the model must be a Spec: got a function"),
         (block_on(closure.metrics(1.0)).err(), "metrics: the loss must be built-in or a formula: got a closure"),
-        (
-            block_on(scored.checkpoint()).err(),
-            "checkpoint: the best epoch must be chosen by the validation loss: got another criterion",
-        ),
+        (block_on(scored.checkpoint()).err(), "checkpoint: got a score of the program's own, which no file holds"),
         (
             block_on(function.predict(&[0.0; 7])).err(),
             "predict: got 7 values, expected a multiple of the model's 5 inputs",

@@ -72,17 +72,15 @@ async fn train<D: 'static, P: 'static>(
         let seed = config.seed.wrapping_add(MEMBER_OFFSET * member as u64);
         let rows = Data { inputs, targets, train: (subject.train)(data).clone(), ..Data::default() };
         let count = rows.train.rows(targets);
-        let config = TrainerConfig { seed, ..config.clone() };
+        let keeps_last = subject.epoch_score.is_none();
+        let config = TrainerConfig { seed, keeps_last, ..config.clone() };
         let mut trainer = Trainer::new(device, net.network(inputs, seed), config, rows)?;
         let order = RefCell::new(Stream::new(seed, Purpose::Order));
         trainer.shuffle_with(move |_| order.borrow_mut().permutation(count));
-        match subject.epoch_score {
-            // A member of an ensemble is scored as if it were alone.
-            Some(EpochScore { x, score }) => {
-                let scored = data.clone();
-                trainer.choose_best_by(x(data).to_vec(), move |z| score(&scored, &decode(&[z.to_vec()])))?;
-            }
-            None => trainer.keep_last_epoch()?,
+        // A member of an ensemble is scored as if it were alone.
+        if let Some(EpochScore { x, score }) = subject.epoch_score {
+            let scored = data.clone();
+            trainer.choose_best_by(x(data).to_vec(), move |z| score(&scored, &decode(&[z.to_vec()])))?;
         }
         let outcome = trainer.run(&mut |_| Flow::Continue).await?;
         let epoch = outcome.best_epoch.unwrap_or(outcome.epochs.saturating_sub(1));

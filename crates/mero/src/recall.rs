@@ -59,11 +59,13 @@ pub(super) fn run(args: &Args) -> Answer {
     let strangers = found.iter().filter(|found| !found.is_known).count();
     if strangers > 0 {
         let (rows, all) = (counted(strangers, "row"), count(found.len() as u64));
-        let what =
-            if args.reject { "has no neighbours" } else { "has the nearest strangers; --reject leaves them out" };
-        complain(&format!(
-            "mero recall: {rows} of {all} beyond the reach of the memory: nothing there is like it, and it {what}"
-        ));
+        let them = if strangers == 1 { "it" } else { "them" };
+        let then = if args.reject {
+            format!(": no neighbours are given for {them}")
+        } else {
+            ", where known is false; --reject gives no neighbours there".to_owned()
+        };
+        complain(&format!("mero recall: nothing in memory is like {rows} of {all}{then}"));
     }
     Ok(())
 }

@@ -2,7 +2,8 @@
 
 use super::Params;
 use crate::device::Call;
-use crate::simd::widened;
+use crate::simd::dispatch;
+use pulp::{Simd, WithSimd};
 
 /// Keys that are compared with all queries of a piece before the next ones, so that they stay in a cache.
 const TILE: usize = 512;
@@ -49,43 +50,55 @@ impl<'c> Candidates<'c> {
             let to = (from + TILE).min(self.filled);
             let rows = queries.chunks_exact(self.coordinates).zip(targets.chunks_exact(self.stride));
             for ((query, target), out) in rows.zip(out.chunks_exact_mut(self.slots)) {
+                let out = &mut out[from..to];
+                squares(query, self.keys, self.slots, from, out);
                 let own = target[self.stride - 1];
-                widened(|| self.tile(from, query, own, &mut out[from..to]));
+                for (out, &id) in out.iter_mut().zip(&self.ids[from..]) {
+                    *out = if id < 0.0 || id == own { -1.0 } else { (*out + self.epsilon).sqrt() };
+                }
             }
-        }
-    }
-
-    #[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
-    #[inline(always)]
-    fn tile(&self, from: usize, query: &[f32], own: f32, out: &mut [f32]) {
-        add_squares(query, self.keys, self.slots, from, out);
-        for (out, &id) in out.iter_mut().zip(&self.ids[from..]) {
-            *out = if id < 0.0 || id == own { -1.0 } else { (*out + self.epsilon).sqrt() };
         }
     }
 }
 
 /// The squared distances of a query from the keys from `from` on, of keys [coordinates, slots].
 pub fn squares(query: &[f32], keys: &[f32], slots: usize, from: usize, out: &mut [f32]) {
-    widened(|| add_squares(query, keys, slots, from, out));
+    dispatch(Squares { query, keys, slots, from, out });
 }
 
-#[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
-#[inline(always)]
-fn add_squares(query: &[f32], keys: &[f32], slots: usize, from: usize, out: &mut [f32]) {
-    let count = out.len();
-    let line = |i: usize| &keys[i * slots + from..][..count];
-    out.fill(0.0);
-    let fours = query.chunks_exact(4);
-    let rest = query.len() - fours.remainder().len();
-    for (at, q) in fours.enumerate() {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|i| line(4 * at + i));
-        for ((((out, a), b), c), d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-            let apart = [a - q[0], b - q[1], c - q[2], d - q[3]];
-            *out += apart[0] * apart[0] + apart[1] * apart[1] + (apart[2] * apart[2] + apart[3] * apart[3]);
+struct Squares<'s> {
+    query: &'s [f32],
+    keys: &'s [f32],
+    slots: usize,
+    from: usize,
+    out: &'s mut [f32],
+}
+
+impl WithSimd for Squares<'_> {
+    type Output = ();
+
+    #[expect(clippy::inline_always, reason = "compiled for the caller's instruction set")]
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _simd: S) {
+        let Self { query, keys, slots, from, out } = self;
+        let count = out.len();
+        out.fill(0.0);
+        let fours = query.chunks_exact(4);
+        let rest = query.len() - fours.remainder().len();
+        for (at, q) in fours.enumerate() {
+            let [a, b, c, d] = [0, 1, 2, 3].map(
+                #[inline(always)]
+                |i| &keys[(4 * at + i) * slots + from..][..count],
+            );
+            for ((((out, a), b), c), d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+                let apart = [a - q[0], b - q[1], c - q[2], d - q[3]];
+                *out += apart[0] * apart[0] + apart[1] * apart[1] + (apart[2] * apart[2] + apart[3] * apart[3]);
+            }
         }
-    }
-    for (i, q) in query.iter().enumerate().skip(rest) {
-        out.iter_mut().zip(line(i)).for_each(|(out, key)| *out += (key - q) * (key - q));
+        for (i, q) in query.iter().enumerate().skip(rest) {
+            for (out, key) in out.iter_mut().zip(&keys[i * slots + from..]) {
+                *out += (key - q) * (key - q);
+            }
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The contrastive trainer: an f64 reference with properties of its own, and the engine against it.
 
+mod memory;
 mod oracle;
 mod properties;
 mod rule;
+mod window;

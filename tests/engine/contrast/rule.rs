@@ -55,10 +55,9 @@ fn trainer(device: &Device, task: &Task, windows: usize, states: States) -> Resu
     };
     let count = x.len() / 8;
     let data = Data { inputs: 8, targets: width + 1, train: Examples { x, y }, ..Data::default() };
-    let config = TrainerConfig { epochs: 1, batch: 32, patience: 0, ..TrainerConfig::default() };
+    let config = TrainerConfig { epochs: 1, batch: 32, patience: 0, keeps_last: true, ..TrainerConfig::default() };
     let mut trainer = Trainer::new(device, contrast.network(None), config, data)?;
     trainer.shuffle_with(move |_| (0..count as u32).collect());
-    trainer.keep_last_epoch()?;
     Ok(trainer)
 }
 

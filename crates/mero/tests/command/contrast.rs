@@ -1,0 +1,155 @@
+//! Memories: learned from labelled rows, judged, saved, asked for neighbours, and what is refused.
+
+use super::folder::Folder;
+use super::json;
+
+/// Three classes at (0, 0), (2, 0) and (0, 2) within 0.2, and two columns within 30 that say nothing: a table, and its labels alone.
+fn rows(count: usize) -> (String, String) {
+    let mut state = 1_u64;
+    let mut drawn = |size: f64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        size * ((state >> 40) as f64 / f64::from(1 << 23) - 1.0)
+    };
+    let mut table = "a,b,c,d,kind\n".to_owned();
+    let mut labels = "label\n".to_owned();
+    for row in 0..count {
+        let (x, y, name) = [(0.0, 0.0, "red"), (2.0, 0.0, "green"), (0.0, 2.0, "blue")][row % 3];
+        let [a, b, c, d] = [x + drawn(0.2), y + drawn(0.2), drawn(30.0), drawn(30.0)];
+        table += &format!("{a:.4},{b:.4},{c:.4},{d:.4},{name}\n");
+        labels += &format!("{name}\n");
+    }
+    (table, labels)
+}
+
+fn filled() -> Folder {
+    let folder = Folder::new();
+    let (table, labels) = rows(300);
+    folder.write("good.csv", &table);
+    folder.write("labels.csv", labels);
+    let without = table.lines().map(|line| line.rsplit_once(',').expect("five columns").0.to_owned() + "\n");
+    folder.write("plain.csv", without.collect::<String>());
+    folder
+}
+
+/// Without a map the two long columns decide; the map leaves them out. Labels in a file of their own give the same memory.
+#[test]
+fn a_memory_learns_which_columns_matter() {
+    let folder = filled();
+    let options = "--map diagonal --batch 16 --lr 0.05 --device cpu --threads 1";
+    let lines = json(&folder, &format!("contrast good.csv --target kind {options} --json"));
+    let (epochs, done) = lines.split_at(lines.len() - 1);
+    assert_eq!(epochs.len(), 30);
+    let losses = [&epochs[0], &epochs[29]].map(|line| line["loss"].as_f64().expect("a loss"));
+    assert!(losses[1] < 0.5 * losses[0], "{losses:?}");
+    let judged = &done[0]["judged"];
+    let recall = |which: &str| judged[which]["recall"]["1"].as_f64().expect("a share");
+    assert!(recall("learned") == 1.0 && recall("plain") < 0.8, "{judged}");
+    assert_eq!((&judged["learned"]["rows"], &done[0]["rows"]), (&60.into(), &300.into()));
+    assert_eq!(done[0]["classes"], serde_json::json!(["blue", "green", "red"]));
+    folder.told(&format!("contrast plain.csv --labels labels.csv {options} --map-out map.npy"));
+    let [a, b] = ["good.memory", "plain.memory"].map(|name| folder.read(name));
+    let numbers = |bytes: &[u8]| bytes[bytes.len() - 4 * 300..].to_vec();
+    assert_eq!(numbers(&a), numbers(&b));
+    assert!(folder.read("map.npy").starts_with(b"\x93NUMPY"));
+    let text = folder.told(&format!("contrast good.csv --target kind {options} --epochs 2"));
+    for expected in ["240 rows of 3 classes in 2 epochs", "recall@1", "without the map", "good.memory, 300 rows"] {
+        assert!(text.contains(expected), "{expected} not in\n{text}");
+    }
+}
+
+#[test]
+fn neighbours_are_found_and_strangers_are_said_to_be() {
+    let folder = filled();
+    folder.told("contrast good.csv --target kind --map diagonal --batch 16 --lr 0.05 --device cpu --threads 1 -o m");
+    folder.write("new.csv", "d,c,b,a\n0,0,0.01,1.98\n5,-3,400,400\n");
+    let output = folder.mero("recall m new.csv -k 2");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(
+        said,
+        "mero recall: nothing in memory is like 1 row of 2, where known is false; --reject gives no neighbours there\n"
+    );
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines[0], ["query", "rank", "row", "class", "distance", "weight", "known"]);
+    let of = |line: &[&str]| [line[0], line[1], line[3], line[6]].map(str::to_owned);
+    let found: Vec<_> = lines[1..].iter().map(|line| of(line)).collect();
+    // Columns are found by name. The second row is far from all.
+    let expected = [["0", "1", "green", "true"], ["0", "2", "green", "true"]];
+    assert_eq!(found[..2], expected.map(|line| line.map(str::to_owned)));
+    assert_eq!((found.len(), &found[2][3][..], &found[3][3][..]), (4, "false", "false"));
+    let distances: Vec<f64> = lines[1..].iter().map(|line| line[4].parse().expect("a number")).collect();
+    assert!(distances[0] <= distances[1] && distances[2] > 10.0 * distances[0], "{distances:?}");
+    let output = folder.mero("recall m new.csv -k 2 --reject");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let last = text.lines().last().expect("a line").split(',').collect::<Vec<_>>();
+    assert_eq!((last.len(), last[0], &last[1..4], last[5], last[6]), (7, "1", &["", "", ""][..], "", "false"));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("mero recall: nothing in memory is like 1 row of 2: no neighbours are given for it"),
+        "{said}"
+    );
+    // A row of the memory finds itself first.
+    let first = folder.told("recall m good.csv -k 1").lines().nth(8).expect("a line").to_owned();
+    assert!(first.starts_with("7,1,7,green,0,1,true"), "{first}");
+}
+
+#[test]
+fn bad_input_says_what_is_wrong() {
+    let folder = filled();
+    let quick = "--device cpu --threads 1 --epochs 1";
+    folder.told(&format!("contrast good.csv --target kind {quick} -o m"));
+    folder.write("gap.csv", "a,kind\n1,x\n,y\n2,x\n3,y\n");
+    folder.write("one.csv", "a,kind\n1,x\n2,x\n");
+    folder.write("alone.csv", "a,kind\n1,x\n2,y\n");
+    folder.write("few.csv", "label\nred\n");
+    folder.write("two.csv", "x,y\n1,2\n");
+    folder.write("other.csv", "a,b\n1,2\n");
+    folder.write("text.csv", "a,b,c,d\n1,2,3,x\n4,5,6,y\n");
+    folder.told("train good.csv --target kind --device cpu --epochs 1 --hidden 4 -o model");
+    let cases = [
+        ("contrast gap.csv --target kind", 1, "gap.csv: row 2, column \"a\": got nothing, expected a number"),
+        ("contrast one.csv --target kind", 1, "contrast: got rows of 1 class, expected at least 2 classes"),
+        (
+            "contrast alone.csv --target kind",
+            1,
+            "contrast: every row has a class of its own: expected classes with at least 2 rows",
+        ),
+        ("contrast good.csv --labels few.csv", 2, "labels: got 1 label for 300 rows, expected one for each"),
+        ("contrast good.csv --labels two.csv", 2, "two.csv: got 2 columns, expected one, with the labels"),
+        ("contrast good.csv --target colour", 1, "column \"colour\""),
+        ("contrast good.csv --target kind --rank 2", 2, "--rank"),
+        ("contrast good.csv --target kind --map rotors --columns a,b,c --angles 0", 2, "angles"),
+        (
+            "contrast good.csv --target kind --map block --columns a,b,c",
+            2,
+            "contrast: metric: got blocks of 2, expected 2 to 8, a divisor of 3 coordinates",
+        ),
+        ("contrast good.csv --target kind --sharpness -1", 2, "sharpness: got -1"),
+        ("contrast good.csv --target kind --steps 0", 2, "steps: got 0"),
+        ("contrast good.csv --target kind --test 0.95", 2, "test: got 0.95, expected at most 0.9 of the rows"),
+        ("contrast good.csv", 2, "--target"),
+        ("recall m good.csv -k 301", 2, "--k: got 301, expected 1 to 300, the rows in memory"),
+        (
+            "recall m other.csv",
+            2,
+            "other.csv: column \"c\" is missing: got 2 columns, expected the 4 that the memory was learned from",
+        ),
+        ("recall m text.csv", 1, "column \"d\""),
+        ("recall model good.csv", 1, "model: it holds no memory: expected a file that mero contrast has written"),
+        ("recall good.csv good.csv", 1, "good.csv"),
+    ];
+    for (line, code, expected) in cases {
+        let line = if line.starts_with("contrast") { format!("{line} {quick} -o x") } else { line.to_owned() };
+        let (got, said) = folder.refused(&line);
+        assert!(got == Some(code) && said.contains(expected), "{line}: {got:?}: {said}");
+        assert!(!folder.path("x").exists(), "{line} wrote a file");
+    }
+    // A damaged file is refused, and a file of another kind is not replaced.
+    let mut bytes = folder.read("m");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    folder.write("m", bytes);
+    assert!(folder.refused("recall m good.csv").1.contains("m: "));
+    let (code, said) = folder.refused(&format!("contrast good.csv --target kind {quick} -o labels.csv"));
+    assert!(code == Some(2) && said.contains("labels.csv"), "{said}");
+}
