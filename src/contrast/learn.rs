@@ -71,6 +71,16 @@ impl Labelled {
         parts
     }
 
+    /// The rows in a random order, in so many parts that each is held out once: the other rows, and those.
+    pub fn folds(&self, count: usize, seed: u64) -> Vec<[Vec<usize>; 2]> {
+        let order = math::permutation(self.classes.len(), seed, 0);
+        let part = |fold: usize, is_held: bool| {
+            let places = order.iter().enumerate().filter(|(at, _)| (at % count == fold) == is_held);
+            places.map(|(_, row)| *row as usize).collect()
+        };
+        (0..count).map(|fold| [part(fold, false), part(fold, true)]).collect()
+    }
+
     /// Only these rows.
     #[must_use]
     pub fn subset(&self, rows: &[usize]) -> Self {

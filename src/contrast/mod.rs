@@ -2,6 +2,7 @@
 //! of that retrieval, a free one and one in which the loss nudges it a little (equilibrium propagation). What training leaves is a map and a memory,
 //! which finds the nearest rows, or says that there is none.
 
+mod equilibrium;
 mod judge;
 mod learn;
 mod map;
@@ -10,6 +11,7 @@ mod options;
 mod rotors;
 mod source;
 
+pub use equilibrium::Equilibrium;
 pub use judge::Judged;
 pub use learn::{Labelled, Learning};
 pub use map::{Form, Map, Metric};

@@ -1,6 +1,7 @@
 //! `mero bench`: the speed of a training step, a matrix product, masked arithmetic and reading a table, as medians over windows after a warm-up.
 
 mod claims;
+mod equilibrium;
 mod geometry;
 mod library;
 mod matmul;
@@ -34,6 +35,8 @@ enum What {
     Geometry(geometry::Args),
     /// What is said of training: memory, precision, limits, compression. Takes some minutes
     Claims(claims::Args),
+    /// Equilibrium propagation against backpropagation: accuracy and time of the same layers, on folds of labelled rows
+    Equilibrium(equilibrium::Args),
     /// Reading a table from the bytes of its file
     Read(read::Args),
 }
@@ -48,7 +51,7 @@ pub(super) fn run(args: &Args) -> Answer {
         What::Matmul(matmul) => [matmul.size, 1, matmul.common.windows],
         What::Scm(scm) => [scm.n, 1, scm.common.windows],
         What::Read(read) => [1, 1, read.windows],
-        What::Claims(_) | What::Geometry(_) => [1; 3],
+        What::Claims(_) | What::Equilibrium(_) | What::Geometry(_) => [1; 3],
     };
     if sizes.contains(&0) {
         return Err(Failure::usage("steps, rows, size, n and windows must be at least 1"));
@@ -65,6 +68,7 @@ pub(super) fn run(args: &Args) -> Answer {
         What::Scm(args) => scm::run(args),
         What::Read(args) => read::run(args),
         What::Claims(args) => claims::run(args),
+        What::Equilibrium(args) => equilibrium::run(args),
         What::Geometry(args) => geometry::run(args),
     }
 }

@@ -11,7 +11,6 @@ use crate::options::contents::{MAP, MEMORY};
 use crate::options::flags::{Every, Flags};
 use crate::options::hardware::Hardware;
 use crate::options::outputs::{check_outs, keep_out};
-use crate::options::reading::{Reading, read, say_notes};
 use crate::terminal::console::{say, say_json};
 use crate::terminal::interrupt;
 use crate::terminal::progress::Progress;
@@ -21,25 +20,14 @@ use meromorph::files::npy;
 use meromorph::internal::host;
 use meromorph::report::{count, counted, facts, figure};
 use meromorph::train::{Event, Flow};
-use rows::{classes, coordinates};
+use rows::Source;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Rows to learn from: CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
-    file: PathBuf,
-    /// Column with the class of each row; the other columns are the coordinates
-    #[arg(long, value_name = "COLUMN", required_unless_present = "labels")]
-    target: Option<String>,
-    /// File with the class of each row, of one column, instead of a column of the table
-    #[arg(long, value_name = "FILE", conflicts_with = "target")]
-    labels: Option<PathBuf>,
-    /// Columns that are the coordinates; by default all but the target
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
-    columns: Vec<String>,
+    #[command(flatten)]
+    source: Source,
     #[command(flatten)]
     flags: Flags<Every<ContrastOptions>>,
-    #[command(flatten)]
-    reading: Reading,
     #[command(flatten)]
     hardware: Hardware,
     /// The file of the memory [default: the name of the table, ending in .memory]
@@ -61,11 +49,11 @@ pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
     let out = args.out();
     let outs = [("memory", Some(&*out), Some(&MEMORY)), ("map", args.map_out.as_deref(), Some(&MAP))];
-    let labels = args.labels.as_deref().map(|labels| ("labels", labels));
-    let inputs: Vec<(&str, &Path)> = [("table", args.file.as_path())].into_iter().chain(labels).collect();
+    let labels = args.source.labels.as_deref().map(|labels| ("labels", labels));
+    let inputs: Vec<(&str, &Path)> = [("table", args.source.file.as_path())].into_iter().chain(labels).collect();
     check_outs(&outs, &inputs, args.force)?;
     interrupt::watch_until_work();
-    let (rows, header) = args.rows()?;
+    let (rows, header) = args.source.read("contrast")?;
     let [kept, held] = rows.split(options.test, options.seed);
     let learned = rows.subset(&kept);
     let device = args.hardware.open()?;
@@ -124,43 +112,8 @@ fn judged(learning: &Learning, learned: &Labelled, held: &Labelled) -> Answer<[J
 
 impl Args {
     fn out(&self) -> PathBuf {
-        let name = if self.file == Path::new("-") { Path::new("memory") } else { &self.file };
+        let name = if self.source.file == Path::new("-") { Path::new("memory") } else { &self.source.file };
         self.out.clone().unwrap_or_else(|| PathBuf::from(name.file_name().unwrap_or_default()).with_extension("memory"))
-    }
-
-    /// The rows of the table with their classes.
-    fn rows(&self) -> Answer<(Labelled, MemoryHeader)> {
-        let format = self.reading.format()?;
-        let table = read(&self.file, &format)?;
-        say_notes("contrast", &table);
-        let (target, (classes, names)) = match (&self.target, &self.labels) {
-            (_, Some(path)) => {
-                let labels = read(path, &format)?;
-                let [column] = labels.columns() else {
-                    let got = labels.columns().len();
-                    return Err(Failure::usage(format!(
-                        "{}: got {got} columns, expected one, with the labels",
-                        labels.source()
-                    )));
-                };
-                if labels.rows() != table.rows() {
-                    let (rows, labels) = (count(table.rows() as u64), counted(labels.rows(), "label"));
-                    return Err(Failure::usage(format!("labels: got {labels} for {rows} rows, expected one for each")));
-                }
-                (path.display().to_string(), classes(&labels, column)?)
-            }
-            (Some(target), None) => {
-                let column = &table.columns()[table.readable(target)?];
-                (target.clone(), classes(&table, column)?)
-            }
-            (None, None) => {
-                return Err(Failure::usage("contrast: expected --target or --labels, which name the classes"));
-            }
-        };
-        let (columns, x) = coordinates(&table, &self.columns, self.target.as_deref())?;
-        let inputs = columns.len();
-        let header = MemoryHeader { columns, target, ..MemoryHeader::default() };
-        Ok((Labelled { inputs, x, classes, names }, header))
     }
 }
 

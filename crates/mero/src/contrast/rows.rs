@@ -1,9 +1,61 @@
 //! The rows of a table as coordinates and classes.
 
+use std::path::PathBuf;
+
+use crate::options::reading::{Reading, read, say_notes};
 use crate::{Answer, Failure};
+use meromorph::contrast::{Labelled, MemoryHeader};
 use meromorph::error::Error;
 use meromorph::files::{Cells, Column, MISSING_CODE, Table};
 use meromorph::internal::host::number;
+use meromorph::report::{count, counted};
+
+/// Where labelled rows come from.
+#[derive(clap::Args)]
+pub(crate) struct Source {
+    /// Rows to learn from: CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
+    pub(crate) file: PathBuf,
+    /// Column with the class of each row; the other columns are the coordinates
+    #[arg(long, value_name = "COLUMN", required_unless_present = "labels")]
+    target: Option<String>,
+    /// File with the class of each row, of one column, instead of a column of the table
+    #[arg(long, value_name = "FILE", conflicts_with = "target")]
+    pub(crate) labels: Option<PathBuf>,
+    /// Columns that are the coordinates; by default all but the target
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    columns: Vec<String>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+impl Source {
+    /// The rows of the table with their classes, for a command.
+    pub(crate) fn read(&self, command: &str) -> Answer<(Labelled, MemoryHeader)> {
+        let format = self.reading.format()?;
+        let table = read(&self.file, &format)?;
+        say_notes(command, &table);
+        let (target, (classes, names)) = match (&self.target, &self.labels) {
+            (_, Some(path)) => {
+                let labels = read(path, &format)?;
+                let [column] = labels.columns() else {
+                    let (source, got) = (labels.source(), labels.columns().len());
+                    return Err(Failure::usage(format!("{source}: got {got} columns, expected one, with the labels")));
+                };
+                if labels.rows() != table.rows() {
+                    let (rows, labels) = (count(table.rows() as u64), counted(labels.rows(), "label"));
+                    return Err(Failure::usage(format!("labels: got {labels} for {rows} rows, expected one for each")));
+                }
+                (path.display().to_string(), classes(&labels, column)?)
+            }
+            (Some(target), None) => (target.clone(), classes(&table, &table.columns()[table.readable(target)?])?),
+            (None, None) => return Err(Failure::usage("expected --target or --labels, which name the classes")),
+        };
+        let (columns, x) = coordinates(&table, &self.columns, self.target.as_deref())?;
+        let inputs = columns.len();
+        let header = MemoryHeader { columns, target, ..MemoryHeader::default() };
+        Ok((Labelled { inputs, x, classes, names }, header))
+    }
+}
 
 /// The names of the chosen columns, or of all but `without`, and their numbers [rows, columns].
 pub(crate) fn coordinates(table: &Table, chosen: &[String], without: Option<&str>) -> Answer<(Vec<String>, Vec<f32>)> {
@@ -36,7 +88,7 @@ pub(crate) fn coordinates(table: &Table, chosen: &[String], without: Option<&str
 }
 
 /// The class of each row, and the names of the classes in order.
-pub(crate) fn classes(table: &Table, column: &Column) -> Answer<(Vec<u32>, Vec<String>)> {
+fn classes(table: &Table, column: &Column) -> Answer<(Vec<u32>, Vec<String>)> {
     let missing = |row: usize| {
         let (source, name) = (table.source(), &column.name);
         Failure::from(Error::new(format!(
