@@ -9,6 +9,7 @@ use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use meromorph::contrast::{Memory, MemoryHeader};
 use meromorph::files::{Format, open_rows, read_table, tensors};
 use meromorph::internal::host;
 use meromorph::model::Model;
@@ -148,7 +149,24 @@ fn subjects() -> Vec<Subject> {
         on("csv in ranges", vec![b"a,b,y\n1,2.5,3\n-1e5,,4\n007,1e308,\"5\n\"\n".to_vec()], ranges),
         on("old checkpoint", vec![without_checksum(&checkpoint)], |bytes| Checkpoint::load(bytes, "t").map(drop)),
         on("function", vec![without_checksum(&function)], predicted),
+        on("memory", vec![without_checksum(&memory())], remembered),
     ]
+}
+
+/// The file of a memory of two rows.
+fn memory() -> Vec<u8> {
+    let names = vec!["a".to_owned(), "b".to_owned()];
+    let header = MemoryHeader { columns: names.clone(), names, sharpness: 5.0, ..MemoryHeader::default() };
+    let memory = Memory::new(header, vec![1.0, 0.0, 0.5, 2.0], vec![0.0, 1.0], &[1.0, 2.0, 3.0, 5.0], vec![0, 1]);
+    memory.and_then(|memory| memory.save()).expect("a memory")
+}
+
+/// A memory that loads also finds.
+fn remembered(bytes: &[u8]) -> Result<()> {
+    let memory = Memory::load(bytes, "t")?;
+    let found = memory.find(&vec![0.5; memory.inputs()], memory.rows())?;
+    memory.shares(&found[0].neighbours).iter().for_each(|(class, _)| _ = memory.name(*class).len());
+    Ok(())
 }
 
 /// Reads all rows of a file, of which the paths in it are tried one after another.

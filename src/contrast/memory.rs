@@ -279,7 +279,7 @@ impl Memory {
             return Err(wrong("the memory has no map or no keys: expected both with two axes"));
         };
         let (outputs, inputs, rows) = (*outputs, *inputs, *rows);
-        if outputs * inputs * rows == 0 {
+        if [outputs, inputs, rows].contains(&0) {
             return Err(wrong("the memory is empty: expected rows, coordinates and a map"));
         }
         let map = content.take_f32("map", &[outputs, inputs])?;

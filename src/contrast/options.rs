@@ -4,11 +4,13 @@ use super::map::{Form, Map, Metric};
 use super::rotors::Rotors;
 use crate::error::{Error, Result};
 use crate::kernels::retrieve::Retrieval;
-use crate::options::{Entry, Group, Kind, Range, Table};
+use crate::options::{Entry, Group, Kind, Range, Table, Value};
 
 /// How a memory is learned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContrastOptions {
+    /// Sizes of layers that settle; empty for a memory.
+    pub hidden: Vec<usize>,
     /// The kind of map.
     pub map: MapKind,
     /// Coordinates after a linear map; as many as there are, at most 64, if not given.
@@ -75,6 +77,7 @@ const OUTPUTS: usize = 64;
 impl Default for ContrastOptions {
     fn default() -> Self {
         Self {
+            hidden: Vec::new(),
             map: MapKind::Linear,
             outputs: None,
             block: 2,
@@ -118,7 +121,8 @@ impl ContrastOptions {
     /// The learning rate.
     pub fn rate(&self) -> f64 {
         // A matrix moves each coordinate by all of its entries.
-        self.lr.unwrap_or(if self.map == MapKind::Linear { 1e-3 } else { 1e-2 })
+        let is_matrix = self.map == MapKind::Linear || !self.hidden.is_empty();
+        self.lr.unwrap_or(if is_matrix { 1e-3 } else { 1e-2 })
     }
 
     /// How windows retrieve.
@@ -145,6 +149,7 @@ impl ContrastOptions {
 /// The options of learning a memory.
 pub static OPTIONS: Table<ContrastOptions> = Table {
     groups: &[
+        Group { title: "Layers", entries: || LAYERS },
         Group { title: "Distances", entries: || DISTANCES },
         Group { title: "Windows", entries: || WINDOWS },
         Group { title: "Run", entries: || RUN },
@@ -153,6 +158,16 @@ pub static OPTIONS: Table<ContrastOptions> = Table {
 
 /// More than any machine has room or time for.
 const MOST: u64 = 1 << 24;
+
+const LAYERS: &[Entry<ContrastOptions>] = &[Entry::new(
+    "hidden",
+    Kind::Wholes { length: None },
+    "Learn a classifier instead of a memory: sizes of layers that settle, trained by equilibrium propagation",
+)
+.set(|options, value| options.hidden = value.items().iter().map(Value::whole).collect())];
+
+/// What an option of a memory needs.
+const NO_LAYERS: &str = "a memory: no {hidden}";
 
 const DISTANCES: &[Entry<ContrastOptions>] = &[
     Entry::new(
@@ -169,41 +184,50 @@ const DISTANCES: &[Entry<ContrastOptions>] = &[
         "Map of the columns under which distances are measured",
     )
     .default("linear")
+    .needs(|options: &ContrastOptions| options.hidden.is_empty(), NO_LAYERS)
     .set(|options, value| options.map = value.one_of(&MapKind::ALL)),
     Entry::new("outputs", Kind::Whole { least: 1, most: 4096 }, "Coordinates after a linear map")
         .default("as many as there are columns, at most 64")
-        .needs(|options: &ContrastOptions| options.map == MapKind::Linear, "{map} linear")
+        .needs(|options: &ContrastOptions| options.hidden.is_empty() && options.map == MapKind::Linear, "{map} linear")
         .set(|options, value| options.outputs = Some(value.whole())),
     Entry::new("block", Kind::Whole { least: 2, most: 8 }, "Columns of a block")
         .default("2")
-        .needs(|options: &ContrastOptions| options.map == MapKind::Block, "{map} block")
+        .needs(|options: &ContrastOptions| options.hidden.is_empty() && options.map == MapKind::Block, "{map} block")
         .set(|options, value| options.block = value.whole()),
     Entry::new("rank", Kind::Whole { least: 1, most: 4096 }, "Directions besides the weights of columns")
         .default("4")
-        .needs(|options: &ContrastOptions| options.map == MapKind::LowRank, "{map} low_rank")
+        .needs(
+            |options: &ContrastOptions| options.hidden.is_empty() && options.map == MapKind::LowRank,
+            "{map} low_rank",
+        )
         .set(|options, value| options.rank = value.whole()),
     Entry::new("angles", Kind::Whole { least: 1, most: MOST }, "Angles of rotations of neighbouring columns")
         .default("enough for every column to reach every other")
-        .needs(|options: &ContrastOptions| options.map == MapKind::Rotors, "{map} rotors")
+        .needs(|options: &ContrastOptions| options.hidden.is_empty() && options.map == MapKind::Rotors, "{map} rotors")
         .set(|options, value| options.angles = Some(value.whole())),
     Entry::new("standardize", Kind::Flag, "Divide each column by its standard deviation first")
+        .needs(|options: &ContrastOptions| options.hidden.is_empty(), NO_LAYERS)
         .set(|options, value| options.standardizes = value.flag()),
 ];
 
 const WINDOWS: &[Entry<ContrastOptions>] = &[
     Entry::new("memory", Kind::Whole { least: 2, most: MOST }, "Rows that each row is compared with, the latest ones")
         .default("4096, or all rows if there are fewer")
+        .needs(|options: &ContrastOptions| options.hidden.is_empty(), NO_LAYERS)
         .set(|options, value| options.memory = value.whole()),
     Entry::new("sharpness", Kind::Double(Range::Positive), "β: how much more a near row counts than a far one")
         .default("5")
+        .needs(|options: &ContrastOptions| options.hidden.is_empty(), NO_LAYERS)
         .set(|options, value| options.sharpness = value.number()),
     Entry::new("nudge", Kind::Double(Range::Positive), "b: how strongly the loss pulls at what is retrieved")
         .default("0.1")
         .set(|options, value| options.nudge = value.number()),
     Entry::new("one_sided", Kind::Flag, "Compare a nudged phase with the free one instead of two opposite nudges")
+        .needs(|options: &ContrastOptions| options.hidden.is_empty(), NO_LAYERS)
         .set(|options, value| options.is_one_sided = value.flag()),
     Entry::new("steps", Kind::Whole { least: 1, most: 4096 }, "Steps of a phase")
         .default("64")
+        .needs(|options: &ContrastOptions| options.hidden.is_empty(), NO_LAYERS)
         .set(|options, value| options.steps = value.whole()),
 ];
 
@@ -215,7 +239,7 @@ const RUN: &[Entry<ContrastOptions>] = &[
         .default("128")
         .set(|options, value| options.batch = value.whole()),
     Entry::new("lr", Kind::Double(Range::Positive), "Learning rate, which falls to 0 along a cosine")
-        .default("0.001 for {map} linear, 0.01 for the others")
+        .default("0.001 for {map} linear and {hidden}, 0.01 for the others")
         .set(|options, value| options.lr = Some(value.number())),
     Entry::new(
         "test",

@@ -108,7 +108,7 @@ impl GradientSource for Contrast {
         let leaves: Vec<Var> = step.parameters.values().iter().map(|value| Var::leaf(value.value().clone())).collect();
         let matrix = self.map.matrix(&leaves);
         let window = Window { source: self, x: &step.batch.x, y: &step.batch.y, weight: &step.batch.weight };
-        let local = window.local(&matrix.detach(), &keys, states, control);
+        let local = window.local(&matrix.detach(), &keys, states, control)?;
         let gradients = through_map(&leaves, &matrix, &local.matrix)?;
         let weight = total(&step.batch.weight);
         let direction = match self.update {
@@ -201,11 +201,13 @@ struct Local {
 }
 
 impl Window<'_> {
-    fn local(&self, matrix: &Var, keys: &Var, states: &Var, control: &Var) -> Local {
+    fn local(&self, matrix: &Var, keys: &Var, states: &Var, control: &Var) -> Result<Local> {
         let device = matrix.value().device();
         let rows = self.x.shape().sizes()[0];
         let Contrast { map, bank, .. } = self.source;
         let sizes = Sizes { rows, keys: bank.slots, coordinates: map.outputs(), width: self.source.states.width() };
+        let is_classes = self.source.states == States::Classes;
+        self.source.retrieval.check(device.info(), sizes, is_classes).map_err(|error| error.within("contrast"))?;
         let queries = ops::product(self.x, matrix, false, true);
         let mapped = ops::product(matrix, keys, false, true);
         let pulls = Tensor::empty(device, [rows, sizes.keys], DType::F32);
@@ -234,7 +236,7 @@ impl Window<'_> {
         let pulled = ops::product(&ops::mul(&queries, weight), &pulls, true, false);
         let by_key = ops::fused(&[&sums, &mapped, &pulled], |v| v[0] * v[1] - v[2]);
         let matrix = ops::add(&ops::product(&by_query, self.x, true, false), &ops::matmul(&by_key, keys));
-        Local { matrix, figures: ops::reshape(&ops::sum(&figures, 0..1), [FIGURES]) }
+        Ok(Local { matrix, figures: ops::reshape(&ops::sum(&figures, 0..1), [FIGURES]) })
     }
 }
 

@@ -12,7 +12,8 @@ pub(super) mod rows;
 use std::rc::Rc;
 
 use super::common::{self, Variant};
-use crate::device::{Cost, Dispatch, EXCHANGE, Kernel, View, groups};
+use crate::device::{Cost, Dispatch, EXCHANGE, Info, Kernel, View, groups};
+use crate::error::{Error, Result};
 use crate::{params, record};
 
 pub use cases::{cases, cases_of_classes};
@@ -39,6 +40,10 @@ pub(super) const SHARED: &str = crate::wgsl!("common/retrieve");
 
 /// The widest state.
 pub const WIDEST: usize = 768;
+/// Invocations of a workgroup.
+const LANES: u64 = 128;
+/// After so many rounds of loops llvmpipe ends them (LP_MAX_TGSI_LOOP_ITERATIONS of Mesa).
+const MOST_ROUNDS: u64 = 65_535;
 /// Figures of a row before its mix: the loss, and of the free phase Σ w cost, Σ w distance, Σ w ln w.
 pub const FIGURES: usize = 4;
 /// Added to the probability under the logarithm of the cross-entropy.
@@ -128,6 +133,30 @@ impl Retrieval {
             cue == Cue::Squared
         );
         self.dispatch(&RETRIEVE, (cue, wgsl), sizes, lookup, outputs)
+    }
+
+    /// Rounds of all loops of an invocation, of classes or of vectors.
+    pub fn rounds(&self, sizes: Sizes, is_classes: bool) -> u64 {
+        let [keys, coordinates, width] = [sizes.keys, sizes.coordinates, sizes.width].map(|size| size as u64);
+        let (tiles, steps) = (keys.div_ceil(LANES), u64::from(self.steps));
+        if is_classes {
+            return tiles * (coordinates + 3) + 2 * steps;
+        }
+        let columns = width.div_ceil(LANES);
+        let pass = tiles * (width + columns * (LANES + 1) + 1) + 3 * columns;
+        tiles * (coordinates + width + 2) + (2 * steps + 3) * pass
+    }
+
+    /// Errors for a device that would end the loops early. llvmpipe does, and gives what it has by then.
+    pub fn check(&self, info: &Info, sizes: Sizes, is_classes: bool) -> Result<()> {
+        let rounds = self.rounds(sizes, is_classes);
+        if !info.name.starts_with("llvmpipe") || rounds <= MOST_ROUNDS {
+            return Ok(());
+        }
+        Err(Error::device(format!(
+            "retrieve: {} ends loops after {MOST_ROUNDS} rounds: got {rounds}; use the device cpu, or a smaller memory",
+            info.name
+        )))
     }
 
     pub(super) fn dispatch(

@@ -108,7 +108,8 @@ fn sample(name: &str, kind: &Kind) -> Value {
         (_, Kind::Fields { .. }) => fields(text("b")),
         (_, Kind::Numbers) => fields(Value::Number(2.0)),
         (_, Kind::Ranges) => fields(Value::List(vec![Value::Number(0.0), Value::Number(2.0)])),
-        (_, Kind::Text(_) | Kind::Wholes { .. }) => text("a"),
+        (_, Kind::Text(_)) => text("a"),
+        (_, Kind::Wholes { .. }) => Value::List(vec![Value::Number(7.0)]),
     }
 }
 

@@ -1,5 +1,6 @@
 //! `mero contrast`: learns a memory from labelled rows, under which rows of the same class are near each other, and judges it.
 
+mod layers;
 pub(crate) mod rows;
 
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ pub(super) struct Args {
     flags: Flags<Every<ContrastOptions>>,
     #[command(flatten)]
     hardware: Hardware,
-    /// The file of the memory [default: the name of the table, ending in .memory]
+    /// The file of the memory, or with --hidden of the model [default: the name of the table, ending in .memory or .safetensors]
     #[arg(short, long, value_name = "MEMORY", help_heading = "Output")]
     out: Option<PathBuf>,
     /// File for the learned map, an array of NumPy [outputs, columns]: rows x are compared as x mapᵀ
@@ -47,11 +48,12 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Answer {
     let options = args.flags.apply(ContrastOptions::default())?;
     args.hardware.check()?;
-    let out = args.out();
+    if !options.hidden.is_empty() {
+        return layers::run(args, &options);
+    }
+    let out = args.out_of("memory");
     let outs = [("memory", Some(&*out), Some(&MEMORY)), ("map", args.map_out.as_deref(), Some(&MAP))];
-    let labels = args.source.labels.as_deref().map(|labels| ("labels", labels));
-    let inputs: Vec<(&str, &Path)> = [("table", args.source.file.as_path())].into_iter().chain(labels).collect();
-    check_outs(&outs, &inputs, args.force)?;
+    check_outs(&outs, &args.source.inputs(), args.force)?;
     interrupt::watch_until_work();
     let (rows, header) = args.source.read("contrast")?;
     let [kept, held] = rows.split(options.test, options.seed);
@@ -111,9 +113,10 @@ fn judged(learning: &Learning, learned: &Labelled, held: &Labelled) -> Answer<[J
 }
 
 impl Args {
-    fn out(&self) -> PathBuf {
+    /// The output, by default the name of the table with this ending.
+    fn out_of(&self, ending: &str) -> PathBuf {
         let name = if self.source.file == Path::new("-") { Path::new("memory") } else { &self.source.file };
-        self.out.clone().unwrap_or_else(|| PathBuf::from(name.file_name().unwrap_or_default()).with_extension("memory"))
+        self.out.clone().unwrap_or_else(|| PathBuf::from(name.file_name().unwrap_or_default()).with_extension(ending))
     }
 }
 

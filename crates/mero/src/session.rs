@@ -20,6 +20,7 @@ use crate::show::plot::{PlotData, draw};
 use crate::terminal::console::{Console, complain, say, say_json};
 use crate::terminal::interrupt;
 use crate::{Answer, Failure};
+use meromorph::files::Warning;
 use meromorph::internal::host;
 use meromorph::model::Model;
 use meromorph::report::counted;
@@ -35,6 +36,17 @@ const MOST_WARNINGS: usize = 10;
 
 /// Time between checkpoints.
 const AUTOSAVE_MS: f64 = 60e3;
+
+/// Says the first warnings of a command, and how many more there are.
+pub(crate) fn say_warnings(command: &str, warnings: &[Warning]) {
+    let (printed, rest) = warnings.split_at(warnings.len().min(MOST_WARNINGS));
+    for warning in printed {
+        complain(&format!("mero {command}: {warning}"));
+    }
+    if !rest.is_empty() {
+        complain(&format!("mero {command}: {} more warnings; --json lists all", rest.len()));
+    }
+}
 
 impl Session {
     /// Trains, writes the model, reports.
@@ -61,13 +73,7 @@ impl Session {
 
     fn introduce(&self, trainer: &Trainer) {
         if !self.is_json {
-            let (printed, rest) = self.run.warnings.split_at(self.run.warnings.len().min(MOST_WARNINGS));
-            for warning in printed {
-                complain(&format!("mero train: {warning}"));
-            }
-            if !rest.is_empty() {
-                complain(&format!("mero train: {} more warnings; --json lists all", rest.len()));
-            }
+            say_warnings("train", &self.run.warnings);
             return say(&introduction(self, trainer));
         }
         let data = trainer.data();

@@ -162,3 +162,26 @@ impl Oracle {
         (0..self.target.len()).map(column).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Tiles;
+    use crate::kernels::evidence::device;
+
+    /// A window of 64 steps over 256 keys of 8 numbers fits; 2,048 keys of 64 numbers do not. Only llvmpipe has the limit.
+    #[test]
+    fn llvmpipe_refuses_loops_that_it_would_end_early() {
+        let retrieval = Retrieval { steps: 64, ..retrieval(true) };
+        let sizes = |keys, width| Sizes { rows: 8, keys, coordinates: 8, width };
+        let named = |name: &str| crate::device::Info { name: name.into(), ..device(Tiles::FewLarge) };
+        let check = |name: &str, sizes, is_classes| retrieval.check(&named(name), sizes, is_classes);
+        assert!(check("llvmpipe (LLVM 15)", sizes(256, 8), false).is_ok());
+        let said = check("llvmpipe (LLVM 15)", sizes(2048, 64), false).expect_err("too many").to_string();
+        assert!(said.contains("ends loops after 65535 rounds: got 4"), "{said}");
+        assert!(check("NVIDIA H100", sizes(2048, 64), false).is_ok());
+        // 32 tiles of 8 coordinates and 3 passes, and 2 x 64 steps.
+        assert_eq!(retrieval.rounds(sizes(4096, 1), true), 32 * 11 + 128);
+        assert!(check("llvmpipe (LLVM 15)", sizes(1 << 20, 1), true).is_err());
+    }
+}

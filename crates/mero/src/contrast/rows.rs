@@ -1,6 +1,6 @@
 //! The rows of a table as coordinates and classes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::options::reading::{Reading, read, say_notes};
 use crate::{Answer, Failure};
@@ -20,7 +20,7 @@ pub(crate) struct Source {
     target: Option<String>,
     /// File with the class of each row, of one column, instead of a column of the table
     #[arg(long, value_name = "FILE", conflicts_with = "target")]
-    pub(crate) labels: Option<PathBuf>,
+    labels: Option<PathBuf>,
     /// Columns that are the coordinates; by default all but the target
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     columns: Vec<String>,
@@ -31,29 +31,58 @@ pub(crate) struct Source {
 impl Source {
     /// The rows of the table with their classes, for a command.
     pub(crate) fn read(&self, command: &str) -> Answer<(Labelled, MemoryHeader)> {
-        let format = self.reading.format()?;
-        let table = read(&self.file, &format)?;
-        say_notes(command, &table);
-        let (target, (classes, names)) = match (&self.target, &self.labels) {
-            (_, Some(path)) => {
-                let labels = read(path, &format)?;
-                let [column] = labels.columns() else {
-                    let (source, got) = (labels.source(), labels.columns().len());
-                    return Err(Failure::usage(format!("{source}: got {got} columns, expected one, with the labels")));
-                };
-                if labels.rows() != table.rows() {
-                    let (rows, labels) = (count(table.rows() as u64), counted(labels.rows(), "label"));
-                    return Err(Failure::usage(format!("labels: got {labels} for {rows} rows, expected one for each")));
-                }
-                (path.display().to_string(), classes(&labels, column)?)
-            }
-            (Some(target), None) => (target.clone(), classes(&table, &table.columns()[table.readable(target)?])?),
-            (None, None) => return Err(Failure::usage("expected --target or --labels, which name the classes")),
+        let (table, labels) = self.tables(command)?;
+        let target = self.target();
+        let column = match &labels {
+            Some(labels) => &labels.columns()[0],
+            None => &table.columns()[table.readable(&target)?],
         };
+        let (classes, names) = classes(labels.as_ref().unwrap_or(&table), column)?;
         let (columns, x) = coordinates(&table, &self.columns, self.target.as_deref())?;
         let inputs = columns.len();
         let header = MemoryHeader { columns, target, ..MemoryHeader::default() };
         Ok((Labelled { inputs, x, classes, names }, header))
+    }
+
+    /// The table with the labels as a column of it, the name of that column, and the columns that were chosen.
+    pub(crate) fn table(&self, command: &str) -> Answer<(Table, String, Option<Vec<String>>)> {
+        let (table, labels) = self.tables(command)?;
+        let chosen = (!self.columns.is_empty()).then(|| self.columns.clone());
+        let Some(labels) = labels else { return Ok((table, self.target(), chosen)) };
+        let name = ["label", "label_"].into_iter().find(|name| table.find(name).is_none()).unwrap_or("label__");
+        let mut labels = labels.columns()[0].clone();
+        name.clone_into(&mut labels.name);
+        let columns = table.columns().iter().cloned().chain([labels]).collect();
+        Ok((Table::new(table.source(), columns)?, name.to_owned(), chosen))
+    }
+
+    /// The files that are read, with what they are.
+    pub(crate) fn inputs(&self) -> Vec<(&'static str, &Path)> {
+        let labels = self.labels.as_deref().map(|labels| ("labels", labels));
+        [("table", self.file.as_path())].into_iter().chain(labels).collect()
+    }
+
+    fn target(&self) -> String {
+        let of_file = || self.labels.as_ref().map(|path| path.display().to_string());
+        self.target.clone().or_else(of_file).unwrap_or_default()
+    }
+
+    /// The table, and that of the labels if they have a file.
+    fn tables(&self, command: &str) -> Answer<(Table, Option<Table>)> {
+        let format = self.reading.format()?;
+        let table = read(&self.file, &format)?;
+        say_notes(command, &table);
+        let Some(path) = &self.labels else { return Ok((table, None)) };
+        let labels = read(path, &format)?;
+        if labels.columns().len() != 1 {
+            let (source, got) = (labels.source(), labels.columns().len());
+            return Err(Failure::usage(format!("{source}: got {got} columns, expected one, with the labels")));
+        }
+        if labels.rows() != table.rows() {
+            let (rows, labels) = (count(table.rows() as u64), counted(labels.rows(), "label"));
+            return Err(Failure::usage(format!("labels: got {labels} for {rows} rows, expected one for each")));
+        }
+        Ok((table, Some(labels)))
     }
 }
 

@@ -21,6 +21,8 @@ fn rows(count: usize) -> (String, String) {
     (table, labels)
 }
 
+const QUICK: &str = "--device cpu --threads 1";
+
 fn filled() -> Folder {
     let folder = Folder::new();
     let (table, labels) = rows(300);
@@ -91,6 +93,32 @@ fn neighbours_are_found_and_strangers_are_said_to_be() {
     // A row of the memory finds itself first.
     let first = folder.told("recall m good.csv -k 1").lines().nth(8).expect("a line").to_owned();
     assert!(first.starts_with("7,1,7,green,0,1,true"), "{first}");
+}
+
+/// With layers the file is a model like any other.
+#[test]
+fn layers_that_settle_make_a_model_that_predicts() {
+    let folder = filled();
+    let options = "--hidden 12,6 --epochs 60 --batch 16 --lr 0.01 --device cpu --threads 1";
+    let lines = json(&folder, &format!("contrast good.csv --target kind --columns a,b {options} --json"));
+    let done = lines.last().expect("a line");
+    assert_eq!((lines.len(), &done["rows"]["test"], &done["model"]), (61, &60.into(), &"good.safetensors".into()));
+    assert!(done["test"]["accuracy"].as_f64().expect("a share") > 0.95, "{done}");
+    let predicted = folder.told("predict good.safetensors good.csv --device cpu");
+    let right = predicted.lines().skip(1).zip(rows(300).1.lines().skip(1)).filter(|(a, b)| a.starts_with(b)).count();
+    assert!(right > 285, "{right} of 300");
+    let text = folder.told(&format!("contrast plain.csv --labels labels.csv --hidden 4 --epochs 2 -o m {QUICK}"));
+    assert!(text.contains("240 rows in 2 epochs") && text.contains("of 60 rows that it has not seen"), "{text}");
+    let refused = [
+        ("--memory 9", "--memory has no effect without a memory: no --hidden"),
+        ("--map diagonal", "--map has no effect without a memory: no --hidden"),
+        ("--map-out x", "--map-out: got layers, expected a memory, which has a map: leave out --hidden"),
+        ("--nudge 0", "nudge: got 0"),
+    ];
+    for (option, expected) in refused {
+        let (code, said) = folder.refused(&format!("contrast good.csv --target kind --hidden 4 {option}"));
+        assert!(code == Some(2) && said.contains(expected), "{option}: {said}");
+    }
 }
 
 #[test]
