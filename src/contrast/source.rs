@@ -154,7 +154,8 @@ impl Contrast {
                 self.map.stepped(name, value, &mean, rate)
             })
             .collect();
-        let sums = values.iter().map(|value| ops::reshape(&ops::sum(&ops::abs(value), 0..value.shape().rank()), [1]));
+        // By the gradients: bounds would make a number of a new value that is none.
+        let sums = gradients.iter().map(|one| ops::reshape(&ops::sum(&ops::abs(one), 0..one.shape().rank()), [1]));
         let all = sums.reduce(|a, b| ops::add(&a, &b)).expect("a map has parameters");
         let is_accepted = ops::fused(&[&all], |v| select(le(abs(v[0]), f32::MAX), 1.0, 0.0));
         Direction::Parameters { values, is_accepted: Some(is_accepted) }
