@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::math;
 use crate::optim::{Optimizer, Schedule};
 use crate::tensor::Tensor;
-use crate::train::{Data, Event, Examples, Flow, Trainer, TrainerConfig};
+use crate::train::{Data, Event, Examples, Flow, Keep, Trainer, TrainerConfig};
 
 /// Rows with classes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -67,8 +67,10 @@ impl Labelled {
             parts[usize::from(seen[class] < held)].push(row as usize);
             seen[class] += 1;
         }
-        parts.iter_mut().for_each(|part| part.sort_unstable());
-        parts
+        parts.map(|mut part| {
+            part.sort_unstable();
+            part
+        })
     }
 
     /// The rows in a random order, in so many parts that each is held out once: the other rows, and those.
@@ -197,7 +199,7 @@ impl Learning {
             optimizer: Optimizer::adam(0.0),
             schedule: Schedule::COSINE,
             patience: 0,
-            keeps_last: true,
+            keep: Keep::Last,
             seed: options.seed,
             ..TrainerConfig::default()
         };

@@ -138,22 +138,22 @@ impl Map {
             }
         }
     }
+}
 
-    /// A parameter after a step of gradient descent at this rate, inside its bounds: weights of a metric in [0.01, 100], angles in [-π, π).
-    pub(crate) fn stepped(&self, name: &str, value: &Var, gradient: &Var, rate: f32) -> Var {
-        let [least, most] = WEIGHTS;
-        match name {
-            // By the weight itself, g' = g - rate dC/dg with dC/dg = dC/d(ln g) / g.
-            "log_metric" | "log_scales" => ops::fused(&[value, gradient], |v| {
-                let weight = exp(v[0]);
-                ln(max(least, min(weight - rate * (v[1] / weight), most)))
-            }),
-            "angles" => ops::fused(&[value, gradient], |v| {
-                let moved = v[0] - rate * v[1];
-                moved - floor((moved + PI) * (0.5 / PI)) * (2.0 * PI)
-            }),
-            _ => ops::fused(&[value, gradient], |v| v[0] - rate * v[1]),
-        }
+/// A parameter after a step of gradient descent at this rate, inside its bounds: weights of a metric in [0.01, 100], angles in [-π, π).
+pub(crate) fn stepped(name: &str, value: &Var, gradient: &Var, rate: f32) -> Var {
+    let [least, most] = WEIGHTS;
+    match name {
+        // By the weight itself, g' = g - rate dC/dg with dC/dg = dC/d(ln g) / g.
+        "log_metric" | "log_scales" => ops::fused(&[value, gradient], |v| {
+            let weight = exp(v[0]);
+            ln(max(least, min(weight - rate * (v[1] / weight), most)))
+        }),
+        "angles" => ops::fused(&[value, gradient], |v| {
+            let moved = v[0] - rate * v[1];
+            moved - floor((moved + PI) * (0.5 / PI)) * (2.0 * PI)
+        }),
+        _ => ops::fused(&[value, gradient], |v| v[0] - rate * v[1]),
     }
 }
 

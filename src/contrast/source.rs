@@ -2,7 +2,7 @@
 //! pull of each key on each query, and what a row of queries or keys contributes to the gradient by the map is the product of its pull and its own
 //! coordinates: local statistics, without a tape through the window. Then the rows of the window replace the oldest ones of the memory.
 
-use super::map::Map;
+use super::map::{Map, stepped};
 use crate::autograd::Var;
 use crate::error::Result;
 use crate::kernels::retrieve::{Cue, FIGURES, Lookup, Retrieval, Sizes};
@@ -151,7 +151,7 @@ impl Contrast {
             .map(|(((name, _), value), gradient)| {
                 let rate = if name == "angles" { angles } else { metric };
                 let mean = ops::fused(&[gradient, &scalar(weight, gradient)], |v| v[0] / v[1]);
-                self.map.stepped(name, value, &mean, rate)
+                stepped(name, value, &mean, rate)
             })
             .collect();
         // By the gradients: bounds would make a number of a new value that is none.

@@ -65,8 +65,8 @@ pub struct TrainerConfig {
     pub measures_gap: bool,
     /// Whether the model that is made of the run is a blend of its network and a linear model.
     pub blends: bool,
-    /// Whether the weights of the last epoch are kept, whatever they are, and nothing is evaluated between epochs.
-    pub keeps_last: bool,
+    /// The epoch whose weights are kept.
+    pub keep: Keep,
     /// Whether ⊥ targets are accepted although the model's denominators cannot approach 0.
     pub allows_unreachable: bool,
 }
@@ -74,7 +74,7 @@ pub struct TrainerConfig {
 record! {
     TrainerConfig {
         loss, optimizer, lr, schedule, epochs, batch, accumulate = 1, patience, min_delta, seed, members = 1, step, class_weights, coverage,
-        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing, recompute_layers = Vec::new(), precision = None, measures_gap = false, blends = false, keeps_last = false,
+        curriculum, policies = Registry::default(), allows_unreachable = false, gradients = GradientConfig::default(), recompute = Recompute::Nothing, recompute_layers = Vec::new(), precision = None, measures_gap = false, blends = false, keep = Keep::Best,
     }
 }
 
@@ -88,6 +88,17 @@ pub struct CoverageGoal {
 }
 
 record! { CoverageGoal { least, patience } }
+
+/// The epoch whose weights a run keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The best one.
+    Best,
+    /// The last one, whatever it is; nothing is evaluated between epochs.
+    Last,
+}
+
+record! { enum Keep { Best, Last } }
 
 /// How a step is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +148,7 @@ impl Default for TrainerConfig {
             policies: Registry::default(),
             measures_gap: false,
             blends: false,
-            keeps_last: false,
+            keep: Keep::Best,
             allows_unreachable: false,
         }
     }
@@ -191,7 +202,7 @@ impl TrainerConfig {
             (self.coverage.is_some() || self.curriculum.held_coverage.is_some(), "a coverage goal"),
         ];
         needs.into_iter().find(|(is_set, _)| *is_set).map_or(Ok(()), |(_, got)| {
-            Err(Error::usage(format!("train: keeps_last: got {got}, which needs an evaluation of each epoch")))
+            Err(Error::usage(format!("train: keep: got {got}, which needs an evaluation of each epoch")))
         })
     }
 
@@ -216,7 +227,7 @@ impl TrainerConfig {
             )));
         }
         self.schedule.check().map_err(|error| error.within("train"))?;
-        if self.keeps_last {
+        if self.keep == Keep::Last {
             self.check_last()?;
         }
         self.gradients.check(self.accumulate)?;

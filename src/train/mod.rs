@@ -36,7 +36,7 @@ pub use checkpoint::Checkpoint;
 pub use config::curriculum::{Curriculum, Ramp, Term};
 pub use config::gradients::{Clip, GradientConfig, ParameterGroup};
 pub use config::precision::{LossScaling, MixedPrecision};
-pub use config::{CoverageGoal, StepKind, TrainerConfig};
+pub use config::{CoverageGoal, Keep, StepKind, TrainerConfig};
 pub use data::Data;
 pub use events::{EpochReport, Event, Flow, GradientReport, Outcome, PairReport, Stop};
 pub use flow::{GradientIssue, TensorGradient};

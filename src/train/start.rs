@@ -2,7 +2,7 @@
 
 use super::budget;
 use super::checkpoint::Checkpoint;
-use super::config::TrainerConfig;
+use super::config::{Keep, TrainerConfig};
 use super::criterion::Criterion;
 use super::data::Data;
 use super::first::first_parameters;
@@ -82,7 +82,7 @@ impl Trainer {
         };
         let learners = states.into_iter().map(learner).collect::<Result<Vec<_>>>()?;
         let standings = vec![Standing::default(); learners.len()];
-        let criterion = if settings.keeps_last { Criterion::Last } else { Criterion::Loss };
+        let criterion = if settings.keep == Keep::Last { Criterion::Last } else { Criterion::Loss };
         Ok(Self {
             device: device.clone(),
             shuffle: Box::new(move |epoch, seed| math::permutation(rows, seed, epoch)),

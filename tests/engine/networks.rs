@@ -12,7 +12,7 @@ use meromorph::nn::{Activation, Layout, Spec, initialise};
 use meromorph::optim::Optimizer;
 use meromorph::run::TrainOptions;
 use meromorph::table::{Choice, Unknown};
-use meromorph::train::{CoverageGoal, Data, Examples, Flow, StepKind, Stop, Trainer, TrainerConfig};
+use meromorph::train::{CoverageGoal, Data, Examples, Flow, Keep, StepKind, Stop, Trainer, TrainerConfig};
 use meromorph::{Device, Result, ops};
 use pollster::block_on;
 
@@ -188,7 +188,7 @@ fn the_best_epoch_has_the_smallest_finite_score() -> Result<()> {
 #[test]
 fn the_last_epoch_can_be_kept() -> Result<()> {
     let device = Device::cpu(1);
-    let last = |config: TrainerConfig| TrainerConfig { keeps_last: true, ..config };
+    let last = |config: TrainerConfig| TrainerConfig { keep: Keep::Last, ..config };
     let mut trainer = Trainer::new(&device, spec(), last(config()), data())?;
     let outcome = block_on(trainer.run(&mut |_| Flow::Continue))?;
     assert_eq!((outcome.stop, outcome.best_epoch, outcome.epochs), (Stop::Epochs, None, 4));
@@ -201,7 +201,7 @@ fn the_last_epoch_can_be_kept() -> Result<()> {
     assert_eq!(block_on(one.parameters())?, block_on(steps.parameters())?);
     let patient = last(TrainerConfig { patience: 3, ..config() });
     let said = Trainer::new(&device, spec(), patient, data()).map(drop).unwrap_err().to_string();
-    assert_eq!(said, "train: keeps_last: got a patience, which needs an evaluation of each epoch");
+    assert_eq!(said, "train: keep: got a patience, which needs an evaluation of each epoch");
     Ok(())
 }
 

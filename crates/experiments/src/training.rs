@@ -11,7 +11,7 @@ use super::subject::{Curve, Decode, EpochScore, Kind, Method, MethodResult, Subj
 use meromorph::device::Device;
 use meromorph::error::Result;
 use meromorph::optim::{Optimizer, Schedule};
-use meromorph::train::{Data, Flow, Trainer, TrainerConfig};
+use meromorph::train::{Data, Flow, Keep, Trainer, TrainerConfig};
 
 /// Seeds of the models of an ensemble are this far apart.
 const MEMBER_OFFSET: u64 = 1_000_003;
@@ -72,8 +72,8 @@ async fn train<D: 'static, P: 'static>(
         let seed = config.seed.wrapping_add(MEMBER_OFFSET * member as u64);
         let rows = Data { inputs, targets, train: (subject.train)(data).clone(), ..Data::default() };
         let count = rows.train.rows(targets);
-        let keeps_last = subject.epoch_score.is_none();
-        let config = TrainerConfig { seed, keeps_last, ..config.clone() };
+        let keep = if subject.epoch_score.is_none() { Keep::Last } else { Keep::Best };
+        let config = TrainerConfig { seed, keep, ..config.clone() };
         let mut trainer = Trainer::new(device, net.network(inputs, seed), config, rows)?;
         let order = RefCell::new(Stream::new(seed, Purpose::Order));
         trainer.shuffle_with(move |_| order.borrow_mut().permutation(count));

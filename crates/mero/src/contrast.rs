@@ -90,9 +90,9 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let summary = Summary { memory: &memory, judged, out: &out, seconds, epochs, rows: [kept.len(), held.len()] };
     if args.json {
-        say_json(&summary.json())
+        say_json(&summary.json());
     } else {
-        say(&summary.text())
+        say(&summary.text());
     }
     if interrupt::is_requested() {
         return Err(Failure::Interrupted(format!(

@@ -50,7 +50,7 @@ fn a_memory_is_judged_by_what_it_finds_first() -> Result<()> {
     assert_eq!(judged.rows, 2);
     assert_eq!(judged.recall, [(1, 0.5), (5, 1.0)]);
     // Right has 2 rows: (1/1) / 2. Left has 3: the third is the first of its class, (1/3) / 3.
-    assert!((judged.map_at_r - (0.5 + 1.0 / 9.0) / 2.0).abs() < 1e-12, "{}", judged.map_at_r);
+    assert!((judged.map_at_r - f64::midpoint(0.5, 1.0 / 9.0)).abs() < 1e-12, "{}", judged.map_at_r);
     assert_eq!((judged.accuracy, judged.known), (0.5, 1.0));
     Ok(())
 }

@@ -10,7 +10,7 @@ use meromorph::device::Device;
 use meromorph::optim::{Optimizer, Schedule};
 use meromorph::program::expr::{ln, sqrt};
 use meromorph::tensor::Tensor;
-use meromorph::train::{Data, Examples, Trainer, TrainerConfig};
+use meromorph::train::{Data, Examples, Keep, Trainer, TrainerConfig};
 use meromorph::{Result, ops};
 use pollster::block_on;
 
@@ -55,7 +55,7 @@ fn trainer(device: &Device, task: &Task, windows: usize, states: States) -> Resu
     };
     let count = x.len() / 8;
     let data = Data { inputs: 8, targets: width + 1, train: Examples { x, y }, ..Data::default() };
-    let config = TrainerConfig { epochs: 1, batch: 32, patience: 0, keeps_last: true, ..TrainerConfig::default() };
+    let config = TrainerConfig { epochs: 1, batch: 32, patience: 0, keep: Keep::Last, ..TrainerConfig::default() };
     let mut trainer = Trainer::new(device, contrast.network(None), config, data)?;
     trainer.shuffle_with(move |_| (0..count as u32).collect());
     Ok(trainer)

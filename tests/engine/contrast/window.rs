@@ -4,7 +4,7 @@ use crate::devices::devices;
 use crate::noise::noise;
 use meromorph::contrast::{Bank, Contrast, Form, Map, Metric, Retrieval, States, Update};
 use meromorph::device::Device;
-use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, Trainer, TrainerConfig};
+use meromorph::train::{Checkpoint, Data, Event, Examples, Flow, Keep, Trainer, TrainerConfig};
 use meromorph::{Error, Result};
 use pollster::block_on;
 
@@ -24,7 +24,7 @@ fn trainer(device: &Device, update: Update, batch: usize) -> Result<Trainer> {
     let x = vec![0.0, 1.0, 2.0, 3.0, 4.0];
     let y = (0_u8..5).flat_map(|row| [f32::from(row % 2), f32::from(10 + row)]).collect();
     let data = Data { inputs: 1, targets: 2, train: Examples { x, y }, ..Data::default() };
-    let config = TrainerConfig { epochs: 1, batch, patience: 0, keeps_last: true, ..TrainerConfig::default() };
+    let config = TrainerConfig { epochs: 1, batch, patience: 0, keep: Keep::Last, ..TrainerConfig::default() };
     let mut trainer = Trainer::new(device, contrast(update)?.network(None), config, data)?;
     trainer.shuffle_with(|_| (0..5).collect());
     Ok(trainer)
@@ -104,7 +104,7 @@ fn learning(device: &Device, epochs: usize) -> Result<Trainer> {
         ..contrast(Update::Optimizer)?
     };
     let config =
-        TrainerConfig { epochs, batch: 16, patience: 0, seed: 3, keeps_last: true, ..TrainerConfig::default() };
+        TrainerConfig { epochs, batch: 16, patience: 0, seed: 3, keep: Keep::Last, ..TrainerConfig::default() };
     Trainer::new(device, source.network(None), config, data)
 }
 

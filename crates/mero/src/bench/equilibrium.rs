@@ -16,7 +16,7 @@ use meromorph::model::Network;
 use meromorph::nn::{Activation, Spec};
 use meromorph::optim::Optimizer;
 use meromorph::report::{counted, facts, figure};
-use meromorph::train::{Data, Examples, Flow, Trainer, TrainerConfig};
+use meromorph::train::{Data, Examples, Flow, Keep, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 
 #[derive(clap::Args)]
@@ -112,7 +112,7 @@ impl Args {
             batch: self.batch,
             lr: self.lr,
             patience: 0,
-            keeps_last: true,
+            keep: Keep::Last,
             ..TrainerConfig::default()
         };
         let mut trainer = Trainer::new(device, network, config, data)?;

@@ -22,7 +22,7 @@ use meromorph::optim::Optimizer;
 use meromorph::report::{count, counted, facts, figure};
 use meromorph::run::SplitTable;
 use meromorph::table::{Choice, Fractions, Target, Task};
-use meromorph::train::{Event, Flow, Trainer, TrainerConfig};
+use meromorph::train::{Event, Flow, Keep, Trainer, TrainerConfig};
 
 pub(super) fn run(args: &Args, options: &ContrastOptions) -> Answer {
     if args.map_out.is_some() {
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, options: &ContrastOptions) -> Answer {
         batch: options.batch,
         lr: options.rate(),
         patience: 0,
-        keeps_last: true,
+        keep: Keep::Last,
         seed: options.seed,
         ..TrainerConfig::default()
     };
@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, options: &ContrastOptions) -> Answer {
         let kept = kept.unwrap_or_else(|| "the model is lost".to_owned());
         return Err(Error::new(format!("{error}; {kept}")).with_kind(error.kind()).into());
     }
-    let [kept, held] = [&run.split.train, &run.split.test].map(|rows| rows.len());
+    let [kept, held] = [&run.split.train, &run.split.test].map(Vec::len);
     if args.json {
         say_json(&json!({
             "event": "done", "model": out, "hidden": options.hidden, "classes": levels, "inputs": run.data.inputs, "epochs": epochs,
