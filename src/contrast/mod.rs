@@ -9,6 +9,7 @@ mod map;
 mod memory;
 mod options;
 mod rotors;
+mod scalar;
 mod source;
 
 pub use equilibrium::Equilibrium;
@@ -18,6 +19,7 @@ pub use map::{Form, Map, Metric};
 pub use memory::{Found, Memory, MemoryHeader, Neighbour};
 pub use options::{ContrastOptions, MapKind, OPTIONS};
 pub use rotors::{Planes, Rotors};
+pub use scalar::{ScalarRule, Velocity};
 pub use source::{Bank, Contrast, REPORT, States, Update};
 
 pub use crate::kernels::retrieve::{Cue, Retrieval};

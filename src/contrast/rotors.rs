@@ -64,6 +64,23 @@ impl Rotors {
         self.angles.div_ceil(self.coordinates / 2)
     }
 
+    /// The pair of coordinates that an angle turns.
+    pub fn plane(&self, angle: usize) -> (usize, usize) {
+        let pairs = self.coordinates / 2;
+        let (layer, pair) = (angle / pairs, angle % pairs);
+        match self.planes {
+            Planes::Ring => {
+                let first = (2 * pair + layer) % self.coordinates;
+                (first, (first + 1) % self.coordinates)
+            }
+            Planes::Butterfly => {
+                let apart = 1 << layer;
+                let first = pair / apart * 2 * apart + pair % apart;
+                (first, first + apart)
+            }
+        }
+    }
+
     /// Q x for the columns of x [coordinates, columns]; angles [angles].
     pub(crate) fn apply(&self, angles: &Var, x: &Var) -> Var {
         let pairs = self.coordinates / 2;

@@ -5,4 +5,5 @@ mod memory;
 mod oracle;
 mod properties;
 mod rule;
+mod scalar;
 mod window;

@@ -14,7 +14,7 @@ use meromorph::train::{Data, Examples, Keep, Trainer, TrainerConfig};
 use meromorph::{Result, ops};
 use pollster::block_on;
 
-fn narrow(values: &[f64]) -> Vec<f32> {
+pub(super) fn narrow(values: &[f64]) -> Vec<f32> {
     values.iter().map(|&value| value as f32).collect()
 }
 
@@ -62,7 +62,7 @@ fn trainer(device: &Device, task: &Task, windows: usize, states: States) -> Resu
 }
 
 /// The metric and the angles.
-fn geometry(trainer: &Trainer) -> Result<Geometry> {
+pub(super) fn geometry(trainer: &Trainer) -> Result<Geometry> {
     let flat = block_on(trainer.parameters())?;
     let part = |name: &str| -> Vec<f64> {
         let all = &trainer.network().layout().parameters;
@@ -103,7 +103,7 @@ fn steps_are_those_of_the_reference() -> Result<()> {
 }
 
 /// The largest difference, relative to values above 1.
-fn apart(got: &Geometry, expected: &Geometry) -> f64 {
+pub(super) fn apart(got: &Geometry, expected: &Geometry) -> f64 {
     let pairs = got.metric.iter().chain(&got.theta).zip(expected.metric.iter().chain(&expected.theta));
     pairs.map(|(got, expected)| (got - expected).abs() / expected.abs().max(1.0)).fold(0.0, f64::max)
 }

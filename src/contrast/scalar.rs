@@ -1,0 +1,238 @@
+//! The rule of the trainer that this room replaces: two windows, one with nudged queries, and one number from them, dL, the difference of their mean
+//! cost. With v the mean velocity of the free window and u = Q v: g += rate dL u² / (|u|² + 1e-8), and for the plane (a, b) of each angle
+//! θ -= 0.01 rate dL atan2(v_b, v_a) hypot(v_a, v_b). It is there to compare with: dL says whether a nudge helped but not which coordinate did, so that
+//! costs fall while classes are lost (the control task of the tests).
+
+use super::map::{Form, Map, Metric, stepped};
+use super::rotors::Rotors;
+use crate::autograd::Var;
+use crate::error::{Error, Result};
+use crate::model::{Direction, GradientSource, Network, SourceStep, Sourced, StateBlock};
+use crate::ops;
+use crate::program::expr::{abs, atan2, exp, le, lt, select, sqrt};
+use crate::record;
+use crate::tensor::Tensor;
+
+/// What a window calls the velocity of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Velocity {
+    /// The query, which the nudge does not move: dL is 0.
+    Position,
+    /// The nudged query.
+    NudgedPosition,
+    /// From the nudged query to the mean of the keys under its weights.
+    Displacement,
+}
+
+record! { enum Velocity { Position, NudgedPosition, Displacement } }
+
+/// The rule, for a metric with a weight per coordinate after rotations. Rows have targets in the same coordinates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScalarRule {
+    /// The rotations before the metric.
+    pub rotors: Rotors,
+    /// What is called velocity.
+    pub velocity: Velocity,
+    /// Learning rate over the nudge, η / b.
+    pub rate: f32,
+    /// Share of the way from a query to its target that the nudge goes.
+    pub nudge: f32,
+    /// β.
+    pub sharpness: f32,
+    /// ε under each root.
+    pub epsilon: f32,
+    /// R before each step of a window.
+    pub curvature: Vec<f32>,
+    /// The keys, [rows, coordinates]: of a displacement.
+    pub keys: Vec<f32>,
+}
+
+/// Names of the figures of a window: the mean costs of both phases, and their difference.
+const FIGURES: [&str; 3] = ["free", "nudged", "difference"];
+
+impl ScalarRule {
+    /// The rule with the constants of its source.
+    pub fn new(rotors: Rotors) -> Self {
+        Self {
+            rotors,
+            velocity: Velocity::NudgedPosition,
+            rate: 10.0,
+            nudge: 0.1,
+            sharpness: 5.0,
+            epsilon: 1e-8,
+            curvature: vec![1.0; 64],
+            keys: Vec::new(),
+        }
+    }
+
+    fn map(&self) -> Map {
+        Map { inputs: self.rotors.coordinates, form: Form::Metric(Metric::Diagonal, Some(self.rotors)) }
+    }
+
+    /// The model whose outputs are the mapped coordinates, trained by this rule.
+    ///
+    /// Errors if a window has no step, or a displacement has no keys.
+    pub fn network(self) -> Result<Network> {
+        let n = self.rotors.coordinates;
+        if self.curvature.is_empty() {
+            return Err(Error::usage("contrast: the scalar rule: got a window of 0 steps, expected at least 1"));
+        }
+        let has_keys = !self.keys.is_empty() && self.keys.len().is_multiple_of(n);
+        if self.velocity == Velocity::Displacement && !has_keys {
+            let got = self.keys.len();
+            return Err(Error::usage(format!(
+                "contrast: the scalar rule: got {got} numbers of keys, expected rows of {n}"
+            )));
+        }
+        let map = self.map();
+        let network = Network::function(n, map.parameters(None), move |parameters, x| {
+            ops::product(x, &map.matrix(parameters.values()), false, true)
+        });
+        Ok(network.with_source(self))
+    }
+
+    /// The mean cost of a phase [1, 1], and the mean velocity of its rows [1, coordinates].
+    fn window(&self, frame: &Frame<'_>, queries: &Var, moved: &Var) -> [Var; 2] {
+        let mut phase: Option<[Var; 2]> = None;
+        let share = 1.0 / self.curvature.len() as f32;
+        for (at, &curvature) in self.curvature.iter().enumerate() {
+            // Only a displacement depends on R; the steps of the others differ by a factor.
+            let is_new = at == 0 || self.velocity == Velocity::Displacement;
+            let [speed, velocity] = match &phase {
+                Some(first) if !is_new => first.clone(),
+                _ => self.step_of(frame, queries, moved, curvature),
+            };
+            if is_new && self.velocity != Velocity::Displacement {
+                let mean = self.curvature.iter().sum::<f32>() * share;
+                return [ops::fused(&[&speed], |v| mean * v[0]), velocity];
+            }
+            let scaled =
+                [ops::fused(&[&speed], |v| (curvature * share) * v[0]), ops::fused(&[&velocity], |v| share * v[0])];
+            phase = Some(match phase {
+                None => scaled,
+                Some([cost, sum]) => [ops::add(&cost, &scaled[0]), ops::add(&sum, &scaled[1])],
+            });
+        }
+        phase.expect("a window has a step")
+    }
+
+    /// The mean over the rows of √(vᵀ G v + ε), [1, 1], and of v, [1, coordinates].
+    fn step_of(&self, frame: &Frame<'_>, queries: &Var, moved: &Var, curvature: f32) -> [Var; 2] {
+        let velocity = match self.velocity {
+            Velocity::Position => queries.clone(),
+            Velocity::NudgedPosition => moved.clone(),
+            Velocity::Displacement => ops::sub(&self.retrieved(frame, moved, curvature), moved),
+        };
+        let turned = ops::product(&velocity, &frame.matrix, false, true);
+        let squares = ops::sum(&ops::mul(&turned, &turned), 1..2);
+        let speed = ops::fused(&[&squares], |v| sqrt(v[0] + self.epsilon));
+        [frame.mean(&speed), frame.mean(&velocity)]
+    }
+
+    /// Σ w c under the weights of a query.
+    fn retrieved(&self, frame: &Frame<'_>, moved: &Var, curvature: f32) -> Var {
+        let (n, rows) = (self.rotors.coordinates, moved.shape().sizes()[0]);
+        let count = self.keys.len() / n;
+        let keys = Var::constant(Tensor::constant(moved.value().device(), [count, n], &self.keys));
+        let [queries, mapped] = [moved, &keys].map(|x| ops::product(x, &frame.matrix, false, true));
+        let (queries, mapped) = (ops::reshape(&queries, [rows, 1, n]), ops::reshape(&mapped, [1, count, n]));
+        let squares = ops::fused(&[&queries, &mapped], |v| (v[1] - v[0]) * (v[1] - v[0]));
+        let squares = ops::reshape(&ops::sum(&squares, 2..3), [rows, count]);
+        let sharpness = self.sharpness * curvature;
+        let logits = ops::fused(&[&squares], |v| -sharpness * sqrt(v[0] + self.epsilon));
+        ops::matmul(&ops::softmax(&logits), &keys)
+    }
+}
+
+/// The map of a step, and the weights of its rows.
+struct Frame<'f> {
+    /// A [coordinates, coordinates].
+    matrix: Var,
+    weight: &'f Var,
+    total: Var,
+}
+
+impl Frame<'_> {
+    /// The weighted mean over the rows, [1, columns].
+    fn mean(&self, x: &Var) -> Var {
+        let sum = ops::sum(&ops::mul(x, self.weight), 0..1);
+        ops::fused(&[&sum, &self.total], |v| v[0] / v[1])
+    }
+}
+
+impl GradientSource for ScalarRule {
+    fn name(&self) -> &'static str {
+        "scalar rule"
+    }
+
+    fn state(&self) -> Vec<StateBlock> {
+        vec![StateBlock { name: "figures".into(), values: vec![0.0; FIGURES.len()] }]
+    }
+
+    fn step(&self, step: &SourceStep<'_>) -> Result<Sourced> {
+        let values: Vec<Var> = step.parameters.values().iter().map(Var::detach).collect();
+        let (x, y, weight) = (&step.batch.x, &step.batch.y, &step.batch.weight);
+        let frame = Frame { matrix: self.map().matrix(&values), weight, total: ops::sum(weight, 0..2) };
+        let moved = ops::fused(&[x, y], |v| v[0] + self.nudge * (v[1] - v[0]));
+        let [free, velocity] = self.window(&frame, x, x);
+        let [nudged, _] = self.window(&frame, x, &moved);
+        let difference = ops::reshape(&ops::sub(&nudged, &free), [1]);
+        let metric = self.metric_step(&values, &velocity, &difference);
+        let angles = self.angle_step(&velocity, &difference);
+        let new = [("log_metric", &metric), ("angles", &angles)].into_iter().zip(&values);
+        let new = new.map(|((name, gradient), value)| stepped(name, value, gradient, 1.0)).collect();
+        let is_accepted = ops::fused(&[&difference], |v| select(le(abs(v[0]), f32::MAX), 1.0, 0.0));
+        let figures = [&free, &nudged, &difference].map(|figure| ops::reshape(figure, [1]));
+        let weight = ops::reshape(&frame.total, [1]);
+        Ok(Sourced {
+            direction: Direction::Parameters { values: new, is_accepted: Some(is_accepted) },
+            loss: ops::mul(&figures[0], &weight),
+            weight,
+            state: vec![ops::concat(&figures.each_ref()[..], 0)],
+        })
+    }
+
+    fn reported(&self) -> &'static [&'static str] {
+        &["figures"]
+    }
+
+    fn report(&self, state: &[StateBlock]) -> Vec<(String, f64)> {
+        let figures = state.iter().flat_map(|block| &block.values);
+        FIGURES.iter().zip(figures).map(|(name, &figure)| ((*name).to_owned(), f64::from(figure))).collect()
+    }
+}
+
+impl ScalarRule {
+    /// What a step of descent takes from the logarithm of the metric, so that g moves by rate dL u² / (|u|² + 1e-8).
+    fn metric_step(&self, values: &[Var], velocity: &Var, difference: &Var) -> Var {
+        let n = self.rotors.coordinates;
+        let identity: Vec<f32> = (0..n * n).map(|at| f32::from(u8::from(at / n == at % n))).collect();
+        let identity = Var::constant(Tensor::constant(velocity.value().device(), [n, n], &identity));
+        let turned = ops::reshape(&ops::product(velocity, &self.rotors.apply(&values[1], &identity), false, true), [n]);
+        let square = ops::sum(&ops::mul(&turned, &turned), 0..1);
+        let rate = self.rate;
+        // `stepped` divides by the weight, as for a gradient by its logarithm.
+        ops::fused(&[&turned, &square, difference, &values[0]], |v| {
+            -rate * v[2] * (v[0] * v[0] / (v[1] + 1e-8)) * exp(v[3])
+        })
+    }
+
+    /// What a step of descent takes from each angle.
+    fn angle_step(&self, velocity: &Var, difference: &Var) -> Var {
+        let (n, count) = (self.rotors.coordinates, self.rotors.angles);
+        let device = velocity.value().device();
+        let column = ops::reshape(velocity, [n, 1]);
+        let planes: Vec<(usize, usize)> = (0..count).map(|angle| self.rotors.plane(angle)).collect();
+        let side = |of: fn(&(usize, usize)) -> usize| {
+            let places: Vec<u32> = planes.iter().map(|plane| of(plane) as u32).collect();
+            ops::reshape(&ops::take_rows(&column, &Tensor::indices(device, [count], &places)), [count])
+        };
+        let (a, b) = (side(|plane| plane.0), side(|plane| plane.1));
+        let rate = 0.01 * self.rate;
+        ops::fused(&[&a, &b, difference], |v| {
+            let length = sqrt(v[0] * v[0] + v[1] * v[1]);
+            // Too short to have a direction.
+            select(lt(length, 1e-6), 0.0, rate * v[2] * atan2(v[1], v[0]) * length)
+        })
+    }
+}
