@@ -2,6 +2,7 @@
 
 use super::oracle::tasks::Task;
 use super::oracle::{Geometry, Rates, descend};
+use super::properties::learning::score;
 use crate::devices::devices;
 use crate::noise::noise;
 use meromorph::autograd::Var;
@@ -106,6 +107,28 @@ fn steps_are_those_of_the_reference() -> Result<()> {
 pub(super) fn apart(got: &Geometry, expected: &Geometry) -> f64 {
     let pairs = got.metric.iter().chain(&got.theta).zip(expected.metric.iter().chain(&expected.theta));
     pairs.map(|(got, expected)| (got - expected).abs() / expected.abs().max(1.0)).fold(0.0, f64::max)
+}
+
+/// The engine learns the tasks of the specification from five seeds each in 200 windows, judged by the reference on rows that no window has seen.
+#[test]
+fn the_tasks_are_learned() -> Result<()> {
+    let device = Device::cpu(2);
+    let learned = |task: &Task| -> Result<[f64; 2]> {
+        let mut trainer = trainer(&device, task, 200, States::Vectors(8, Cue::Squared))?;
+        trainer.advance(200)?;
+        Ok(score(task, &geometry(&trainer)?))
+    };
+    for seed in 1..=5 {
+        let [loss, accuracy] = learned(&Task::metric(seed, 256))?;
+        assert!(accuracy == 1.0 && loss < 1e-3, "metric, seed {seed}: loss {loss}, accuracy {accuracy}");
+        let [loss, accuracy] = learned(&Task::rotation(seed, 256))?;
+        assert!(accuracy >= 0.94, "rotation, seed {seed}: loss {loss}, accuracy {accuracy}");
+        let control = Task::control(seed, 256);
+        let before = score(&control, &control.geometry());
+        let after = learned(&control)?;
+        assert!(after[0] < before[0] && after[1] >= before[1], "control, seed {seed}: {before:?} to {after:?}");
+    }
+    Ok(())
 }
 
 /// The loss of the free phase in ops, and its gradient by the map's parameters.

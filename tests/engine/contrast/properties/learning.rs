@@ -4,7 +4,7 @@ use super::super::oracle::tasks::{Rows, Task, Tokens};
 use super::super::oracle::{Batch, Error, Geometry, Rates, Relaxed, ScalarRule, Velocity, descend, pool, scatter};
 
 /// The mean loss and accuracy over fresh rows, which no window of a training sees.
-fn score(task: &Task, geometry: &Geometry) -> [f64; 2] {
+pub(in super::super) fn score(task: &Task, geometry: &Geometry) -> [f64; 2] {
     let mut sums = [0.0; 2];
     for window in 1000..1020 {
         let Rows { batch, .. } = task.rows(window);

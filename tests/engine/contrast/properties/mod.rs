@@ -3,7 +3,7 @@
 mod bank;
 mod field;
 mod gradients;
-mod learning;
+pub(super) mod learning;
 mod propagator;
 mod relaxation;
 mod retrieval;
