@@ -1,4 +1,4 @@
-//! A memory of labelled rows: learned so that rows of a class are near each other, asked for what is nearest, and honest about a row that is like none.
+//! A memory of labelled rows: learned so that rows of a class are near each other. It finds what is nearest, and says if nothing in it is like a row.
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
 use meromorph::contrast::{ContrastOptions, Labelled, Learning, MapKind, Memory, MemoryHeader};
@@ -34,7 +34,8 @@ fn main() -> Result<()> {
     let mut learning = Learning::new(&Device::cpu(1), &learned, &options)?;
     block_on(learning.run(&mut |_| Flow::Continue))?;
     let memory = block_on(learning.memory(&learned, MemoryHeader::default()))?;
-    let [before, after] = [Memory::plain(&learned)?, memory.clone()].map(|memory| memory.judge(&held.x, &held.classes));
+    let [before, after] =
+        [Memory::plain(&learned, 5.0)?, memory.clone()].map(|memory| memory.judge(&held.x, &held.classes));
     let (before, after) = (before?.recall[0].1, after?.recall[0].1);
     println!("recall@1 of {} rows: {before:.2} without a map, {after:.2} with it", held.classes.len());
     assert!(before < 0.8 && after > 0.97);

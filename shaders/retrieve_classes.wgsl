@@ -76,11 +76,14 @@ fn share(gap: f32) -> f32 {
     return 1.0 / (1.0 + exp(-clamp(gap, -80.0, 80.0)));
 }
 
-// The share under a nudge by the slope of the loss at the relaxed p.
+// The share under a nudge by the slope of the loss at the relaxed p. Upwards the share falls as p grows: a step is shortened by that slope, without
+// which it would jump over the resting point for ever.
 fn relaxed(start: f32, gap: f32, nudge: f32) -> f32 {
     var p = start;
     for (var step = 0u; step < params.steps; step++) {
-        p += params.rate * (share(gap + nudge / (p + FLOOR)) - p);
+        let next = share(gap + nudge / (p + FLOOR));
+        let slope = max(nudge, 0.0) * next * (1.0 - next) / ((p + FLOOR) * (p + FLOOR));
+        p += params.rate * (next - p) / (1.0 + slope);
     }
     return share(gap + nudge / (p + FLOOR));
 }

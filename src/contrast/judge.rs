@@ -1,7 +1,7 @@
 //! How good a memory is: what it finds for rows whose class is known.
 
 use super::memory::{Found, Memory};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Figures of a memory over rows that it does not hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +25,18 @@ const NEAREST: [usize; 3] = [1, 5, 10];
 const MOST: usize = 1000;
 
 impl Memory {
-    /// Judges it by rows [rows, inputs] with their classes, of which there is at least one.
+    /// Judges it by rows [rows, inputs] with their classes.
+    ///
+    /// Errors if sizes do not fit, there are no rows, or a class is unknown.
     pub fn judge(&self, x: &[f32], classes: &[u32]) -> Result<Judged> {
+        let fits = x.len() == classes.len() * self.inputs() && !classes.is_empty();
+        if !fits || classes.iter().any(|class| *class as usize >= self.header.names.len()) {
+            let (numbers, rows) = (x.len(), classes.len());
+            return Err(Error::new(format!(
+                "memory: got {numbers} numbers and {rows} classes, expected {} numbers and a known class for each row",
+                self.inputs()
+            )));
+        }
         let mut counts = vec![0; self.header.names.len()];
         self.classes.iter().for_each(|&class| counts[class as usize] += 1);
         let most = classes.iter().map(|&class| counts[class as usize]).max().unwrap_or(0);

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::math;
 use crate::optim::{Optimizer, Schedule};
 use crate::tensor::Tensor;
-use crate::train::{Data, Event, Examples, Flow, Keep, Trainer, TrainerConfig};
+use crate::train::{Data, Event, Examples, Flow, Keep, Stop, Trainer, TrainerConfig};
 
 /// Rows with classes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -49,7 +49,9 @@ impl Labelled {
             return wrong(format!("got rows of {present} class, expected at least 2 classes"));
         }
         if counts.iter().all(|count| *count < 2) {
-            return wrong("every row has a class of its own: expected classes with at least 2 rows".into());
+            return wrong(
+                "every row to learn from has a class of its own: expected classes with at least 2 of them".into(),
+            );
         }
         Ok(())
     }
@@ -95,18 +97,21 @@ impl Labelled {
     }
 }
 
-/// Rows from which distances between neighbours are measured.
+/// Rows from which distances between neighbours are measured, and those among which the neighbours are.
 const SAMPLE: usize = 256;
+const OTHERS: usize = 8192;
 
 /// How rows are made comparable before the map: less `shift`, times `scale`.
-struct Scaling {
+pub(super) struct Scaling {
     shift: Vec<f32>,
     scale: Vec<f32>,
+    /// What makes the median distance to the nearest row 1.
+    pub(super) unit: f64,
 }
 
 impl Scaling {
-    /// Columns less their means, perhaps over their standard deviations, so that the mean distance to the nearest row of a sample is 1.
-    fn of(rows: &Labelled, standardizes: bool) -> Self {
+    /// Columns less their means, perhaps over their standard deviations, so that the median distance to the nearest row is 1; of samples.
+    pub(super) fn of(rows: &Labelled, standardizes: bool) -> Self {
         let (n, count) = (rows.inputs, rows.classes.len() as f64);
         let mut sums = vec![[0.0_f64; 2]; n];
         for row in rows.x.chunks_exact(n) {
@@ -123,22 +128,18 @@ impl Scaling {
         let deviation =
             |sum: &[f64; 2]| Some((sum[1] / count).sqrt()).filter(|deviation| *deviation > 0.0).unwrap_or(1.0);
         let columns: Vec<f64> = sums.iter().map(|sum| if standardizes { 1.0 / deviation(sum) } else { 1.0 }).collect();
-        let step = rows.classes.len().div_ceil(SAMPLE);
-        let sample: Vec<&[f32]> = rows.x.chunks_exact(n).step_by(step).collect();
+        let some = |most: usize| rows.x.chunks_exact(n).step_by(rows.classes.len().div_ceil(most));
         let square = |a: &[f32], b: &[f32]| {
             a.iter().zip(b).zip(&columns).map(|((a, b), scale)| (f64::from(a - b) * scale).powi(2)).sum::<f64>()
         };
         let nearest = |row: &[f32]| {
-            rows.x
-                .chunks_exact(n)
-                .map(|other| square(row, other))
-                .filter(|square| *square > 0.0)
-                .fold(f64::MAX, f64::min)
+            some(OTHERS).map(|other| square(row, other)).filter(|square| *square > 0.0).fold(f64::MAX, f64::min)
         };
-        let distances = sample.iter().map(|row| nearest(row)).filter(|square| *square < f64::MAX).map(f64::sqrt);
-        let (sum, found) = distances.fold((0.0, 0), |(sum, found), distance| (sum + distance, found + 1));
-        let unit = if found > 0 { f64::from(found) / sum } else { 1.0 };
-        Self { shift, scale: columns.iter().map(|scale| (scale * unit) as f32).collect() }
+        let mut squares: Vec<f64> = some(SAMPLE).map(nearest).filter(|square| *square < f64::MAX).collect();
+        squares.sort_by(f64::total_cmp);
+        // The median: one far row must not decide.
+        let unit = squares.get(squares.len() / 2).map_or(1.0, |square| 1.0 / square.sqrt());
+        Self { shift, scale: columns.iter().map(|scale| (scale * unit) as f32).collect(), unit }
     }
 
     fn apply(&self, x: &[f32]) -> Vec<f32> {
@@ -168,6 +169,10 @@ impl Learning {
         rows.check()?;
         options.check()?;
         let map = options.map_of(rows.inputs)?;
+        if map.outputs() > rows.inputs && matches!(map.form, Form::Linear(_)) {
+            let (got, most) = (map.outputs(), rows.inputs);
+            return Err(Error::usage(format!("outputs: got {got}, expected at most {most}, the number of columns")));
+        }
         let scaling = Scaling::of(rows, options.standardizes);
         let x = scaling.apply(&rows.x);
         // A row is known by its number, which an f32 holds exactly up to here.
@@ -178,10 +183,12 @@ impl Learning {
         let numbered = |row: usize| [rows.classes[row] as f32, row as f32];
         let slots = options.memory.min(count);
         let order: Vec<usize> = math::permutation(count, options.seed, 0).into_iter().map(|row| row as usize).collect();
+        // The rows that the first epoch comes to last.
+        let first = &order[count - slots..];
         let bank = Bank {
             slots,
-            keys: order[..slots].iter().flat_map(|&row| &x[row * rows.inputs..][..rows.inputs]).copied().collect(),
-            states: order[..slots].iter().flat_map(|&row| numbered(row)).collect(),
+            keys: first.iter().flat_map(|&row| &x[row * rows.inputs..][..rows.inputs]).copied().collect(),
+            states: first.iter().flat_map(|&row| numbered(row)).collect(),
             grows: slots < count,
         };
         let y = (0..count).flat_map(numbered).collect();
@@ -194,7 +201,8 @@ impl Learning {
         let source = Contrast { map, retrieval, curvature: 1.0, states, bank, update: Update::Optimizer };
         let config = TrainerConfig {
             epochs: options.epochs,
-            batch: options.batch.min(count),
+            // Of more rows than slots, padding at the end of an epoch would be all that the memory keeps.
+            batch: options.batch.min(slots),
             lr: options.rate(),
             optimizer: Optimizer::adam(0.0),
             schedule: Schedule::COSINE,
@@ -209,8 +217,13 @@ impl Learning {
     }
 
     /// Runs to the end, or until `watch` stops it.
+    ///
+    /// Errors if the loss becomes infinite or NaN.
     pub async fn run(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<()> {
-        self.trainer.run(watch).await.map(drop)
+        if self.trainer.run(watch).await?.stop == Stop::Diverged {
+            return Err(Error::new("contrast: the loss is not finite any more: use a smaller lr, sharpness or nudge"));
+        }
+        Ok(())
     }
 
     /// The memory of these rows, under the map as it is now.

@@ -1,6 +1,6 @@
 //! A learned memory: rows with classes, and the map under which they are compared. It finds the nearest rows, and says whether a row is like any of them.
 
-use super::learn::Labelled;
+use super::learn::{Labelled, Scaling};
 use crate::error::{Error, Result};
 use crate::files::tensors::{self, Array, CHECKSUM, Data, NO_CHECKSUM, Tensors};
 use crate::host;
@@ -26,7 +26,7 @@ pub struct Memory {
 /// What the file of a memory says of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemoryHeader {
-    /// Names of the columns, or none for rows of an array.
+    /// Names of the columns; none if they have no names.
     pub columns: Vec<String>,
     /// The column of the classes, or the file with the labels.
     pub target: String,
@@ -34,7 +34,7 @@ pub struct MemoryHeader {
     pub names: Vec<String>,
     /// β: a row at distance d from a query has weight exp(-β d).
     pub sharpness: f64,
-    /// The distance beyond which nothing in memory is like a row: 99 % of the rows in memory have another one nearer than that.
+    /// The distance beyond which nothing in memory is like a row: within it, 99 % of the rows in memory have another one.
     pub reach: f64,
 }
 
@@ -87,19 +87,29 @@ impl Memory {
                 "memory: got class {class}, expected below {count}, the number of classes"
             )));
         }
+        if map.iter().chain(&shift).any(|x| !x.is_finite()) || !header.sharpness.is_finite() {
+            return Err(Error::new("memory: the map holds a number that is not finite"));
+        }
         let mut memory = Self { header, map, shift, classes, keys: Vec::new() };
         let mapped = memory.mapped(rows)?;
+        if let Some(at) = mapped.iter().position(|x| !x.is_finite()) {
+            let row = at / memory.outputs();
+            return Err(Error::new(format!(
+                "memory: row {row} is too far out: its coordinates under the map are not finite"
+            )));
+        }
         let outputs = memory.outputs();
         memory.keys = transposed(&mapped, outputs);
         memory.header.reach = memory.measured_reach(&mapped);
         Ok(memory)
     }
 
-    /// A memory without a map: Euclidean distances.
-    pub fn plain(rows: &Labelled) -> Result<Self> {
+    /// A memory without a map: Euclidean distances, with β in units of the median distance to the nearest row.
+    pub fn plain(rows: &Labelled, sharpness: f64) -> Result<Self> {
         let n = rows.inputs;
+        let sharpness = sharpness * Scaling::of(rows, false).unit;
         let unit = (0..n * n).map(|at| f32::from(u8::from(at / n == at % n))).collect();
-        let header = MemoryHeader { names: rows.names.clone(), sharpness: 1.0, ..MemoryHeader::default() };
+        let header = MemoryHeader { names: rows.names.clone(), sharpness, ..MemoryHeader::default() };
         Self::new(header, unit, vec![0.0; n], &rows.x, rows.classes.clone())
     }
 
@@ -134,7 +144,12 @@ impl Memory {
 
     /// The same for rows in memory, each without itself.
     pub fn find_others(&self, rows: &[usize], count: usize) -> Result<Vec<Found>> {
-        self.check_count(count + 1)?;
+        self.check_count(count)?;
+        if count == self.rows() {
+            return Err(Error::usage(format!(
+                "memory: got {count} neighbours, expected fewer than the rows in memory"
+            )));
+        }
         let mapped: Vec<f32> = rows.iter().flat_map(|&row| self.key(row)).collect();
         Ok(self.nearest(&mapped, count, |at| Some(rows[at])))
     }
@@ -152,7 +167,9 @@ impl Memory {
     /// The weight of each neighbour among all of them, exp(-β distance) over its sum.
     pub fn weights(&self, neighbours: &[Neighbour]) -> Vec<f64> {
         let nearest = neighbours.first().map_or(0.0, |nearest| nearest.distance);
-        let weight = |one: &Neighbour| (-self.header.sharpness * f64::from(one.distance - nearest)).exp();
+        // Of infinite distances none is nearer than another.
+        let apart = |one: &Neighbour| if one.distance == nearest { 0.0 } else { f64::from(one.distance - nearest) };
+        let weight = |one: &Neighbour| (-self.header.sharpness * apart(one)).exp();
         let total: f64 = neighbours.iter().map(weight).sum();
         neighbours.iter().map(|one| weight(one) / total).collect()
     }
@@ -189,8 +206,7 @@ impl Memory {
             let mut apart = vec![0.0; inputs];
             for x in x[rows.start * inputs..rows.end * inputs].chunks_exact(inputs) {
                 apart.iter_mut().zip(x).zip(&self.shift).for_each(|((apart, x), shift)| *apart = x - shift);
-                let dot = |row: &[f32]| row.iter().zip(&apart).map(|(a, x)| f64::from(*a) * f64::from(*x)).sum::<f64>();
-                out.extend(self.map.chunks_exact(inputs).map(|row| dot(row) as f32));
+                out.extend(self.map.chunks_exact(inputs).map(|row| dot(row, &apart) as f32));
             }
             out
         });
@@ -248,8 +264,13 @@ impl Memory {
         let rows: Vec<usize> = (0..self.rows()).step_by(step).collect();
         let sample: Vec<f32> = rows.iter().flat_map(|&row| &mapped[row * outputs..][..outputs]).copied().collect();
         let found = self.nearest(&sample, 1, |at| Some(rows[at]));
-        let mut distances: Vec<f32> = found.iter().map(|one| one.neighbours[0].distance).collect();
+        // A row that is there twice says nothing of the distances between others.
+        let distances = found.iter().map(|one| one.neighbours[0].distance).filter(|distance| *distance > 0.0);
+        let mut distances: Vec<f32> = distances.collect();
         distances.sort_by(f32::total_cmp);
+        if distances.is_empty() {
+            return 0.0;
+        }
         let place = (WITHIN_REACH * (distances.len() - 1) as f64).ceil() as usize;
         f64::from(distances[place])
     }
@@ -300,11 +321,20 @@ impl Memory {
         }
         Ok(Self { header, map, shift, classes, keys })
     }
+}
 
-    /// Whether the metadata of a file is that of a memory.
-    pub fn is_in(content: &Tensors) -> bool {
-        content.text(KEY).is_some()
+/// A sum of products in eight lanes.
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    let mut lanes = [0.0_f64; 8];
+    let (a_chunks, b_chunks) = (a.chunks_exact(8), b.chunks_exact(8));
+    let rest = a_chunks.remainder().iter().zip(b_chunks.remainder());
+    let rest: f64 = rest.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+    for (a, b) in a_chunks.zip(b_chunks) {
+        for ((lane, a), b) in lanes.iter_mut().zip(a).zip(b) {
+            *lane += f64::from(*a) * f64::from(*b);
+        }
     }
+    rest + lanes.iter().sum::<f64>()
 }
 
 /// Ranges of rows for the threads of this machine.

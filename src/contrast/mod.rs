@@ -1,6 +1,6 @@
 //! Learning a memory: rows are compared with the rows before them, by a softmax over distances under a linear map, and the map is learned from two phases
 //! of that retrieval, a free one and one in which the loss nudges it a little (equilibrium propagation). What training leaves is a map and a memory,
-//! which finds the nearest rows, or says that there is none.
+//! which finds the nearest rows, or says that nothing in it is like a row.
 
 mod equilibrium;
 mod judge;

@@ -106,9 +106,15 @@ impl ContrastOptions {
             MapKind::Diagonal => Form::Metric(Metric::Diagonal, None),
             MapKind::Rotors => {
                 let rotors = match self.angles {
+                    Some(angles) if angles > inputs * inputs => {
+                        let most = inputs * inputs;
+                        return Err(Error::usage(format!(
+                            "angles: got {angles}, expected at most {most} for {inputs} columns"
+                        )));
+                    }
                     Some(angles) => Rotors::ring(inputs, angles)?,
-                    None if inputs.is_power_of_two() => Rotors::butterfly(inputs)?,
-                    None => Rotors::ring(inputs, inputs / 2 * inputs)?,
+                    None if inputs > 1 && inputs.is_power_of_two() => Rotors::butterfly(inputs)?,
+                    None => Rotors::ring(inputs, inputs / 2 * (inputs.max(2).ilog2() as usize + 1))?,
                 };
                 Form::Metric(Metric::Diagonal, Some(rotors))
             }
@@ -156,7 +162,7 @@ pub static OPTIONS: Table<ContrastOptions> = Table {
     ],
 };
 
-/// More than any machine has room or time for.
+/// More than any machine has memory or time for.
 const MOST: u64 = 1 << 24;
 
 const LAYERS: &[Entry<ContrastOptions>] = &[Entry::new(
@@ -202,7 +208,7 @@ const DISTANCES: &[Entry<ContrastOptions>] = &[
         )
         .set(|options, value| options.rank = value.whole()),
     Entry::new("angles", Kind::Whole { least: 1, most: MOST }, "Angles of rotations of neighbouring columns")
-        .default("enough for every column to reach every other")
+        .default("n/2 log2 n for n columns")
         .needs(|options: &ContrastOptions| options.hidden.is_empty() && options.map == MapKind::Rotors, "{map} rotors")
         .set(|options, value| options.angles = Some(value.whole())),
     Entry::new("standardize", Kind::Flag, "Divide each column by its standard deviation first")
@@ -215,11 +221,11 @@ const WINDOWS: &[Entry<ContrastOptions>] = &[
         .default("4096, or all rows if there are fewer")
         .needs(|options: &ContrastOptions| options.hidden.is_empty(), NO_LAYERS)
         .set(|options, value| options.memory = value.whole()),
-    Entry::new("sharpness", Kind::Double(Range::Positive), "β: how much more a near row counts than a far one")
+    Entry::new("sharpness", Kind::Number(Range::Positive), "β: how much more a near row counts than a far one")
         .default("5")
         .needs(|options: &ContrastOptions| options.hidden.is_empty(), NO_LAYERS)
         .set(|options, value| options.sharpness = value.number()),
-    Entry::new("nudge", Kind::Double(Range::Positive), "b: how strongly the loss pulls at what is retrieved")
+    Entry::new("nudge", Kind::Number(Range::Positive), "b: how strongly the loss pulls at what is retrieved")
         .default("0.1")
         .set(|options, value| options.nudge = value.number()),
     Entry::new("one_sided", Kind::Flag, "Compare a nudged phase with the free one instead of two opposite nudges")

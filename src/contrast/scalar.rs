@@ -1,4 +1,4 @@
-//! The rule of the trainer that this room replaces: two windows, one with nudged queries, and one number from them, dL, the difference of their mean
+//! The rule of Trainer2, the system that came before this one: two windows, one with nudged queries, and one number from them, dL, the difference of their mean
 //! cost. With v the mean velocity of the free window and u = Q v: g += rate dL u² / (|u|² + 1e-8), and for the plane (a, b) of each angle
 //! θ -= 0.01 rate dL atan2(v_b, v_a) hypot(v_a, v_b). It is there to compare with: dL says whether a nudge helped but not which coordinate did, so that
 //! costs fall while classes are lost (the control task of the tests).
@@ -93,27 +93,18 @@ impl ScalarRule {
 
     /// The mean cost of a phase [1, 1], and the mean velocity of its rows [1, coordinates].
     fn window(&self, frame: &Frame<'_>, queries: &Var, moved: &Var) -> [Var; 2] {
-        let mut phase: Option<[Var; 2]> = None;
         let share = 1.0 / self.curvature.len() as f32;
-        for (at, &curvature) in self.curvature.iter().enumerate() {
-            // Only a displacement depends on R; the steps of the others differ by a factor.
-            let is_new = at == 0 || self.velocity == Velocity::Displacement;
-            let [speed, velocity] = match &phase {
-                Some(first) if !is_new => first.clone(),
-                _ => self.step_of(frame, queries, moved, curvature),
-            };
-            if is_new && self.velocity != Velocity::Displacement {
-                let mean = self.curvature.iter().sum::<f32>() * share;
-                return [ops::fused(&[&speed], |v| mean * v[0]), velocity];
-            }
-            let scaled =
-                [ops::fused(&[&speed], |v| (curvature * share) * v[0]), ops::fused(&[&velocity], |v| share * v[0])];
-            phase = Some(match phase {
-                None => scaled,
-                Some([cost, sum]) => [ops::add(&cost, &scaled[0]), ops::add(&sum, &scaled[1])],
-            });
+        if self.velocity != Velocity::Displacement {
+            // Its speed does not depend on R.
+            let [speed, velocity] = self.step_of(frame, queries, moved, 1.0);
+            let mean = self.curvature.iter().sum::<f32>() * share;
+            return [ops::fused(&[&speed], |v| mean * v[0]), velocity];
         }
-        phase.expect("a window has a step")
+        let steps = self.curvature.iter().map(|&curvature| {
+            let [speed, velocity] = self.step_of(frame, queries, moved, curvature);
+            [ops::fused(&[&speed], |v| (curvature * share) * v[0]), ops::fused(&[&velocity], |v| share * v[0])]
+        });
+        steps.reduce(|a, b| [ops::add(&a[0], &b[0]), ops::add(&a[1], &b[1])]).expect("a window has a step")
     }
 
     /// The mean over the rows of √(vᵀ G v + ε), [1, 1], and of v, [1, coordinates].

@@ -154,7 +154,7 @@ impl Contrast {
                 stepped(name, value, &mean, rate)
             })
             .collect();
-        // By the gradients: bounds would make a number of a new value that is none.
+        // By the gradients: bounds turn a new value that is NaN into a number.
         let sums = gradients.iter().map(|one| ops::reshape(&ops::sum(&ops::abs(one), 0..one.shape().rank()), [1]));
         let all = sums.reduce(|a, b| ops::add(&a, &b)).expect("a map has parameters");
         let is_accepted = ops::fused(&[&all], |v| select(le(abs(v[0]), f32::MAX), 1.0, 0.0));

@@ -203,7 +203,8 @@ impl Row<'_> {
         vector::exp(&[logits], weights);
     }
 
-    /// The shares under a nudge of either sign, by the slope of the loss at the relaxed p of each.
+    /// The shares under a nudge of either sign, by the slope of the loss at the relaxed p of each. Upwards the share falls as p grows, the more steeply the
+    /// smaller p is: a step is shortened by that slope, without which it would jump over the resting point for ever.
     fn relaxed(&self, start: f64, gap: f64, nudge: f64) -> [f64; 2] {
         let nudge = f64::from(self.params.sharpness) * nudge;
         let rate = f64::from(self.params.rate);
@@ -211,7 +212,8 @@ impl Row<'_> {
         let mut p = [start; 2];
         for _ in 0..self.params.steps {
             let next = nudged(p);
-            p = [p[0] + rate * (next[0] - p[0]), p[1] + rate * (next[1] - p[1])];
+            let slope = nudge * next[0] * (1.0 - next[0]) / ((p[0] + FLOOR) * (p[0] + FLOOR));
+            p = [p[0] + rate * (next[0] - p[0]) / (1.0 + slope), p[1] + rate * (next[1] - p[1])];
         }
         nudged(p)
     }
@@ -219,4 +221,34 @@ impl Row<'_> {
 
 fn share(gap: f64) -> f64 {
     1.0 / (1.0 + exp(-gap))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After 64 steps the share is where it rests, also of rows whose own class is far: p = share(gap ± 0.5 / (p + 1e-3)).
+    #[test]
+    fn shares_come_to_rest() {
+        let params = Params {
+            rows: 1,
+            keys: 1,
+            coordinates: 1,
+            width: 1,
+            steps: 64,
+            sharpness: 5.0,
+            nudge: 0.1,
+            rate: 0.25,
+            epsilon: 0.0,
+        };
+        let candidates = Candidates::none();
+        let row = Row { params: &params, candidates: &candidates, class: 0.0 };
+        for gap in [-30.0, -20.0, -10.0, -2.0, 0.0, 3.0, 20.0] {
+            let nudge = f64::from(params.nudge);
+            let [up, down] = row.relaxed(share(gap), gap, nudge);
+            let apart = |p: f64, sign: f64| p - share(gap + sign * 5.0 * nudge / (p + FLOOR));
+            assert!(apart(up, 1.0).abs() < 1e-6 && apart(down, -1.0).abs() < 1e-6, "gap {gap}: {up} {down}");
+            assert!(down <= share(gap) && share(gap) <= up, "gap {gap}: {up} {down}");
+        }
+    }
 }

@@ -35,7 +35,7 @@ enum What {
     Geometry(geometry::Args),
     /// What is said of training: memory, precision, limits, compression. Takes some minutes
     Claims(claims::Args),
-    /// Equilibrium propagation against backpropagation: accuracy and time of the same layers, on folds of labelled rows
+    /// Equilibrium propagation against a feed-forward network of the same sizes by backpropagation: accuracy and time
     Equilibrium(equilibrium::Args),
     /// Reading a table from the bytes of its file
     Read(read::Args),

@@ -45,6 +45,9 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// Most held rows that judge a memory: more make its figures hardly better.
+const MOST_JUDGED: usize = 2000;
+
 pub(super) fn run(args: &Args) -> Answer {
     let options = args.flags.apply(ContrastOptions::default())?;
     args.hardware.check()?;
@@ -79,8 +82,7 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     interrupt::work_is_done();
     let seconds = (host::now_ms() - started) / 1e3;
-    let judged = (!held.is_empty()).then(|| judged(&learning, &learned, &rows.subset(&held))).transpose()?;
-    // The file holds all rows: those that judged the memory are as good as the others once it is judged.
+    // The file holds all rows: those that judge the memory are as good as the others.
     let memory = block_on(learning.memory(&rows, header))?;
     keep_out(&out, &MEMORY, &memory.save()?, args.force)?;
     if let Some(path) = &args.map_out {
@@ -88,6 +90,9 @@ pub(super) fn run(args: &Args) -> Answer {
         let map = npy::write(&[memory.outputs(), memory.inputs()], true, values);
         keep_out(path, &MAP, &map, args.force)?;
     }
+    let some: Vec<usize> = held.iter().copied().step_by(held.len().div_ceil(MOST_JUDGED).max(1)).collect();
+    let judged = (!some.is_empty()).then(|| judged(&learning, &learned, &rows.subset(&some), options.sharpness));
+    let judged = judged.transpose()?;
     let summary = Summary { memory: &memory, judged, out: &out, seconds, epochs, rows: [kept.len(), held.len()] };
     if args.json {
         say_json(&summary.json());
@@ -104,11 +109,11 @@ pub(super) fn run(args: &Args) -> Answer {
 }
 
 /// What a memory of the learned rows finds for the others, under the learned map and under none.
-fn judged(learning: &Learning, learned: &Labelled, held: &Labelled) -> Answer<[Judged; 2]> {
+fn judged(learning: &Learning, learned: &Labelled, held: &Labelled, sharpness: f64) -> Answer<[Judged; 2]> {
     let _progress = Progress::open("judging");
     let header = MemoryHeader::default;
     let memory = block_on(learning.memory(learned, header()))?;
-    let plain = Memory::plain(learned)?;
+    let plain = Memory::plain(learned, sharpness)?;
     Ok([memory.judge(&held.x, &held.classes)?, plain.judge(&held.x, &held.classes)?])
 }
 
@@ -134,7 +139,7 @@ impl Summary<'_> {
     fn text(&self) -> String {
         let memory = self.memory;
         let (inputs, outputs) = (counted(memory.inputs(), "column"), memory.outputs());
-        let [kept, held] = self.rows.map(|rows| count(rows as u64));
+        let kept = count(self.rows[0] as u64);
         let epochs = counted(self.epochs, "epoch");
         let mut lines = vec![
             ("learned", format!("{kept} rows of {} in {epochs}, {} s", classes_of(memory), figure(self.seconds))),
@@ -143,7 +148,7 @@ impl Summary<'_> {
         if let Some([learned, plain]) = &self.judged {
             let each =
                 |value: &dyn Fn(&Judged) -> f64| format!("{:.3}   {:.3} without the map", value(learned), value(plain));
-            lines.push(("judged", format!("{held} rows that it has not seen")));
+            lines.push(("judged", format!("{} that it has not seen", counted(learned.rows, "row"))));
             for (at, (k, _)) in learned.recall.iter().enumerate() {
                 let name = ["recall@1", "recall@5", "recall@10"][usize::from(*k > 1) + usize::from(*k > 5)];
                 lines.push((name, each(&|judged| judged.recall[at].1)));

@@ -70,9 +70,16 @@ pub(super) fn run(args: &Args) -> Answer {
     Ok(())
 }
 
-/// The columns of the memory, by name; of a table without them all columns, if there are as many.
+/// The columns of the memory, by name; all columns for a memory without names.
 fn queries(memory: &Memory, table: &Table) -> Answer<Vec<f32>> {
     let columns = &memory.header.columns;
+    if columns.is_empty() {
+        let (source, got, expected) = (table.source(), table.columns().len(), memory.inputs());
+        if got != expected {
+            return Err(Failure::usage(format!("{source}: got {got} columns, expected {expected}, as the memory has")));
+        }
+        return Ok(coordinates(table, &[], None)?.1);
+    }
     let has_all = columns.iter().all(|name| table.find(name).is_some());
     if has_all {
         return Ok(coordinates(table, columns, None)?.1);

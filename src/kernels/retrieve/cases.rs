@@ -21,10 +21,18 @@ pub fn cases_of_classes() -> Vec<Case> {
     let sizes = [[1, 1, 1], [3, 9, 8], [5, 130, 3], [4, 1500, 9], [40, 300, 64]];
     let each = sizes.into_iter().flat_map(|[rows, keys, coordinates]| {
         let sizes = Sizes { rows, keys, coordinates, width: 1 };
-        [true, false].map(|is_symmetric| example(None, sizes, keys, retrieval(is_symmetric)))
+        [true, false].map(|is_symmetric| example(None, sizes, keys, long(is_symmetric)))
     });
     let part = Sizes { rows: 3, keys: 70, coordinates: 4, width: 1 };
-    each.chain([0, 1, 33].map(|filled| example(None, part, filled, retrieval(true)))).collect()
+    // At four times the sharpness a row's own class may be out of sight.
+    let sharp = Retrieval { sharpness: 12.0, ..long(true) };
+    let hard = example(None, Sizes { rows: 12, keys: 60, coordinates: 6, width: 1 }, 60, sharp);
+    each.chain([0, 1, 33].map(|filled| example(None, part, filled, long(true)))).chain([hard]).collect()
+}
+
+/// With as many steps as a share takes to rest.
+fn long(is_symmetric: bool) -> Retrieval {
+    Retrieval { steps: 64, ..retrieval(is_symmetric) }
 }
 
 fn retrieval(is_symmetric: bool) -> Retrieval {
@@ -75,6 +83,7 @@ fn example(cue: Option<Cue>, sizes: Sizes, filled: usize, retrieval: Retrieval) 
             target: shown(cue, target),
             cue: cue.unwrap_or(Cue::CrossEntropy),
             retrieval,
+            rests: cue.is_none(),
         };
         let (pull, figures, mix) = oracle.row();
         pulls.extend(pull.into_iter().chain(std::iter::repeat(0.0)).take(keys));
@@ -114,6 +123,8 @@ struct Oracle {
     target: Vec<f64>,
     cue: Cue,
     retrieval: Retrieval,
+    /// Whether phases go on until they rest.
+    rests: bool,
 }
 
 impl Oracle {
@@ -136,10 +147,13 @@ impl Oracle {
     }
 
     fn nudged(&self, free: &[f64], nudge: f64) -> Vec<f64> {
+        // Classes rest; the relaxation of vectors may be on its way.
+        let (steps, rate) =
+            if self.rests { (600, 0.05) } else { (self.retrieval.steps, f64::from(self.retrieval.rate)) };
         let mut y = free.to_vec();
-        for _ in 0..self.retrieval.steps {
+        for _ in 0..steps {
             let mix = self.mix(&self.weights(nudge, &y));
-            y.iter_mut().zip(mix).for_each(|(y, mix)| *y += f64::from(self.retrieval.rate) * (mix - *y));
+            y.iter_mut().zip(mix).for_each(|(y, mix)| *y += rate * (mix - *y));
         }
         self.weights(nudge, &y)
     }

@@ -44,6 +44,13 @@ impl<'c> Candidates<'c> {
         }
     }
 
+    /// An empty memory.
+    #[cfg(test)]
+    pub(crate) fn none() -> Self {
+        let (classes, ids) = (Vec::new(), Vec::new());
+        Self { filled: 0, curvature: 1.0, classes, ids, keys: &[], slots: 0, coordinates: 1, epsilon: 0.0, stride: 2 }
+    }
+
     /// Fills the filled slots of each row of `out` [rows, slots] with distances: -1 where a key is no candidate.
     pub(crate) fn distances(&self, queries: &[f32], targets: &[f32], out: &mut [f32]) {
         for from in (0..self.filled).step_by(TILE) {

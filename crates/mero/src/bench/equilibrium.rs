@@ -1,5 +1,5 @@
-//! `mero bench equilibrium`: equilibrium propagation against backpropagation through the same layers, fold by fold in turns: the rows that each predicts
-//! right, and the time of each.
+//! `mero bench equilibrium`: equilibrium propagation against a feed-forward network of the same sizes and activation trained by
+//! backpropagation, fold by fold in turns: the rows that each predicts right, and the time of each.
 
 use pollster::block_on;
 use serde_json::json;
@@ -21,8 +21,6 @@ use meromorph::{Device, Result};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    #[command(flatten)]
-    source: Source,
     /// Sizes of the layers
     #[arg(long, default_value = "512,512", value_name = "SIZES", value_delimiter = ',')]
     hidden: Vec<usize>,
@@ -50,6 +48,8 @@ pub(super) struct Args {
     /// Print only JSON, one object per line
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    source: Source,
     #[command(flatten)]
     hardware: Hardware,
 }

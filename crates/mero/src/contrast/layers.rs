@@ -22,9 +22,10 @@ use meromorph::optim::Optimizer;
 use meromorph::report::{count, counted, facts, figure};
 use meromorph::run::SplitTable;
 use meromorph::table::{Choice, Fractions, Target, Task};
-use meromorph::train::{Event, Flow, Keep, Trainer, TrainerConfig};
+use meromorph::train::{Event, Flow, Keep, Stop, Trainer, TrainerConfig};
 
 pub(super) fn run(args: &Args, options: &ContrastOptions) -> Answer {
+    options.check()?;
     if args.map_out.is_some() {
         return Err(Failure::usage("--map-out: got layers, expected a memory, which has a map: leave out --hidden"));
     }
@@ -91,7 +92,7 @@ fn train(args: &Args, trainer: &mut Trainer) -> Answer<(f64, usize)> {
     let mut epochs = 0;
     interrupt::watch();
     let progress = Progress::of(all as u64, "learning").ticking();
-    block_on(trainer.run(&mut |event| {
+    let outcome = block_on(trainer.run(&mut |event| {
         if let Event::Epoch(report) = event {
             epochs = report.epoch + 1;
             progress.set(epochs as u64);
@@ -103,6 +104,9 @@ fn train(args: &Args, trainer: &mut Trainer) -> Answer<(f64, usize)> {
         if interrupt::is_requested() { Flow::Stop } else { Flow::Continue }
     }))?;
     interrupt::work_is_done();
+    if outcome.stop == Stop::Diverged {
+        return Err(Error::new("contrast: the loss is not finite any more: use a smaller lr").into());
+    }
     Ok(((host::now_ms() - started) / 1e3, epochs))
 }
 

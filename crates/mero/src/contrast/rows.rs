@@ -96,6 +96,12 @@ pub(crate) fn coordinates(table: &Table, chosen: &[String], without: Option<&str
             table.source()
         )));
     }
+    for (at, name) in names.iter().enumerate() {
+        if Some(&name[..]) == without || names[..at].contains(name) {
+            let what = if Some(&name[..]) == without { "is the target" } else { "is named twice" };
+            return Err(Failure::usage(format!("--columns: \"{name}\" {what}: expected each coordinate once")));
+        }
+    }
     let columns = names.iter().map(|name| table.numbers(name)).collect::<meromorph::Result<Vec<&[f64]>>>()?;
     let mut x = Vec::with_capacity(names.len() * table.rows());
     for row in 0..table.rows() {

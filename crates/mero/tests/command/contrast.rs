@@ -1,4 +1,4 @@
-//! Memories: learned from labelled rows, judged, saved, asked for neighbours, and what is refused.
+//! Memories: learned from labelled rows, judged and saved; neighbours and strangers; and what is refused.
 
 use super::folder::Folder;
 use super::json;
@@ -140,7 +140,7 @@ fn bad_input_says_what_is_wrong() {
         (
             "contrast alone.csv --target kind",
             1,
-            "contrast: every row has a class of its own: expected classes with at least 2 rows",
+            "contrast: every row to learn from has a class of its own: expected classes with at least 2 of them",
         ),
         ("contrast good.csv --labels few.csv", 2, "labels: got 1 label for 300 rows, expected one for each"),
         ("contrast good.csv --labels two.csv", 2, "two.csv: got 2 columns, expected one, with the labels"),
@@ -156,6 +156,25 @@ fn bad_input_says_what_is_wrong() {
         ("contrast good.csv --target kind --steps 0", 2, "steps: got 0"),
         ("contrast good.csv --target kind --test 0.95", 2, "test: got 0.95, expected at most 0.9 of the rows"),
         ("contrast good.csv", 2, "--target"),
+        (
+            "contrast good.csv --target kind --columns a,a",
+            2,
+            "--columns: \"a\" is named twice: expected each coordinate once",
+        ),
+        ("contrast gap.csv --target kind --columns kind", 2, "--columns: \"kind\" is the target"),
+        ("contrast good.csv --target kind --outputs 5", 2, "outputs: got 5, expected at most 4, the number of columns"),
+        (
+            "contrast good.csv --target kind --map rotors --angles 99",
+            2,
+            "angles: got 99, expected at most 16 for 4 columns",
+        ),
+        ("contrast good.csv --target kind --nudge 1e-50", 2, "nudge"),
+        (
+            "contrast good.csv --target kind --hidden 3 --test 0.95",
+            2,
+            "test: got 0.95, expected at most 0.9 of the rows",
+        ),
+        ("contrast good.csv --target kind --lr 1e38", 1, "not finite"),
         ("recall m good.csv -k 301", 2, "--k: got 301, expected 1 to 300, the rows in memory"),
         (
             "recall m other.csv",
