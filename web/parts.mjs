@@ -7,7 +7,7 @@ const PLAIN = "+simd128";
 const RELAXED = "+simd128,+relaxed-simd";
 
 /** Budgets in bytes. */
-const MAIN = { gzip: 770_500, brotli: 617_000 };
+const MAIN = { gzip: 772_500, brotli: 617_500 };
 
 /**
  * `name` chooses a part on the command line, `folder` is where it is built, `file` its name in `dist` if it is
