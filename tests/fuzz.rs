@@ -362,11 +362,13 @@ fn without_checksum(whole: &[u8]) -> Vec<u8> {
     let length = u64::from_le_bytes(whole[..8].try_into().expect("eight bytes")) as usize;
     let header = std::str::from_utf8(&whole[8..8 + length]).expect("text");
     let header = header.replacen("\"checksum\"", "\"check\"", 1);
-    let format = header.find(r#"\"format\":"#).expect("a number of the format") + r#"\"format\":"#.len();
-    let header = format!(
-        "{}1{}",
-        &header[..format],
-        header[format..].trim_start_matches(|letter: char| letter.is_ascii_digit())
-    );
+    // A memory has no number of a format.
+    let header = match header.split_once(r#"\"format\":"#) {
+        Some((before, after)) => {
+            let after = after.trim_start_matches(|letter: char| letter.is_ascii_digit());
+            format!(r#"{before}\"format\":1{after}"#)
+        }
+        None => header,
+    };
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &whole[8 + length..]].concat()
 }
