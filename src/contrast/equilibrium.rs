@@ -112,17 +112,17 @@ impl Layers<'_> {
         self.input(self.count(), state)
     }
 
-    /// The states that a pass upwards gives, then settled.
+    /// The states after a pass upwards and the free sweeps.
     fn free(&self, drive: &Var) -> Vec<Var> {
         let mut states = vec![ops::tanh(drive)];
         for layer in 1..self.count() {
             states.push(ops::tanh(&self.input(layer, &states[layer - 1])));
         }
-        self.settled(drive, states, self.equilibrium.free_steps, None)
+        self.relaxed(drive, states, self.equilibrium.free_steps, None)
     }
 
     /// The states after sweeps over the layers from below, the last one nudged by b times the slope of the loss at [rows, classes] targets.
-    fn settled(&self, drive: &Var, mut states: Vec<Var>, steps: usize, nudge: Option<(f64, &Var)>) -> Vec<Var> {
+    fn relaxed(&self, drive: &Var, mut states: Vec<Var>, steps: usize, nudge: Option<(f64, &Var)>) -> Vec<Var> {
         for _ in 0..steps {
             for layer in 0..self.count() {
                 let below = if layer == 0 { drive.clone() } else { self.input(layer, &states[layer - 1]) };
@@ -157,7 +157,7 @@ impl GradientSource for Equilibrium {
         let class: Vec<f32> = (0..self.classes).map(|class| class as f32).collect();
         let class = Var::constant(Tensor::constant(x.value().device(), [1, self.classes], &class));
         let target = ops::fused(&[&step.batch.y, &class], |v| select(eq(v[0], v[1]), 1.0, 0.0));
-        let nudged = |nudge: f64| layers.settled(&drive, free.clone(), self.nudged_steps, Some((nudge, &target)));
+        let nudged = |nudge: f64| layers.relaxed(&drive, free.clone(), self.nudged_steps, Some((nudge, &target)));
         let phases = [nudged(self.nudge), nudged(-self.nudge)];
         let mut gradients = Vec::new();
         let scale = -0.5 / self.nudge;

@@ -1,6 +1,6 @@
 //! From labelled rows to a memory: the run of the trainer, and the map that it leaves.
 
-use super::map::Form;
+use super::map::{Form, Map};
 use super::memory::{Memory, MemoryHeader};
 use super::options::ContrastOptions;
 use super::source::{Bank, Contrast, States, Update};
@@ -156,7 +156,7 @@ fn first_matrix(inputs: usize, outputs: usize) -> Vec<f32> {
 /// A run that learns the map for rows.
 pub struct Learning {
     trainer: Trainer,
-    contrast: super::map::Map,
+    map: Map,
     scaling: Scaling,
     sharpness: f64,
 }
@@ -183,7 +183,7 @@ impl Learning {
         let numbered = |row: usize| [rows.classes[row] as f32, row as f32];
         let slots = options.memory.min(count);
         let order: Vec<usize> = math::permutation(count, options.seed, 0).into_iter().map(|row| row as usize).collect();
-        // The rows that the first epoch comes to last.
+        // The rows that the first epoch visits last.
         let first = &order[count - slots..];
         let bank = Bank {
             slots,
@@ -213,7 +213,7 @@ impl Learning {
         };
         let data = Data { inputs: rows.inputs, targets: 2, train: Examples { x, y }, ..Data::default() };
         let trainer = Trainer::new(device, source.network(weight.as_deref()), config, data)?;
-        Ok(Self { trainer, contrast: map, scaling, sharpness: options.sharpness })
+        Ok(Self { trainer, map, scaling, sharpness: options.sharpness })
     }
 
     /// Runs to the end, or until `watch` stops it.
@@ -240,7 +240,7 @@ impl Learning {
                 Var::constant(Tensor::constant(device, one.shape.clone(), &flat[one.offset..][..one.shape.len()]))
             })
             .collect();
-        let matrix = self.contrast.matrix(&parameters).value().to_f32().await?;
+        let matrix = self.map.matrix(&parameters).value().to_f32().await?;
         let scaled = matrix.iter().zip(self.scaling.scale.iter().cycle()).map(|(a, scale)| a * scale).collect();
         let header = MemoryHeader { names: rows.names.clone(), sharpness: self.sharpness, ..header };
         Memory::new(header, scaled, self.scaling.shift.clone(), &rows.x, rows.classes.clone())

@@ -4,7 +4,7 @@
 use super::rotors::Rotors;
 use crate::autograd::Var;
 use crate::error::{Error, Result};
-use crate::model::Initial;
+use crate::model::{Initial, Network};
 use crate::ops;
 use crate::program::expr::{exp, floor, ln, max, min};
 use crate::record;
@@ -102,6 +102,13 @@ impl Map {
             }
         }
         found.into_iter().map(|(name, initial)| (name.to_owned(), initial)).collect()
+    }
+
+    /// The model whose outputs are the mapped coordinates. `weight` holds the initial values of a matrix, [outputs, inputs].
+    pub(crate) fn network(self, weight: Option<&[f32]>) -> Network {
+        Network::function(self.inputs, self.parameters(weight), move |parameters, x| {
+            ops::product(x, &self.matrix(parameters.values()), false, true)
+        })
     }
 
     /// A [outputs, inputs], from the values of its parameters in their order.

@@ -84,11 +84,7 @@ impl ScalarRule {
                 "contrast: the scalar rule: got {got} numbers of keys, expected rows of {n}"
             )));
         }
-        let map = self.map();
-        let network = Network::function(n, map.parameters(None), move |parameters, x| {
-            ops::product(x, &map.matrix(parameters.values()), false, true)
-        });
-        Ok(network.with_source(self))
+        Ok(self.map().network(None).with_source(self))
     }
 
     /// The mean cost of a phase [1, 1], and the mean velocity of its rows [1, coordinates].

@@ -135,11 +135,7 @@ impl Contrast {
     /// The model whose outputs are the mapped coordinates, trained by this rule on rows with targets [state…, number of the row]. `weight` holds the initial
     /// values of a matrix, [outputs, inputs].
     pub fn network(self, weight: Option<&[f32]>) -> Network {
-        let map = self.map;
-        Network::function(map.inputs, map.parameters(weight), move |parameters, x| {
-            ops::product(x, &map.matrix(parameters.values()), false, true)
-        })
-        .with_source(self)
+        self.map.network(weight).with_source(self)
     }
 
     fn stepped(&self, step: &SourceStep<'_>, gradients: &[Var], weight: &Var, [metric, angles]: [f32; 2]) -> Direction {

@@ -63,25 +63,10 @@ pub(super) fn run(args: &Args) -> Answer {
     let learned = rows.subset(&kept);
     let device = args.hardware.open()?;
     let mut learning = Learning::new(&device, &learned, &options)?;
-    let started = host::now_ms();
-    let mut epochs = 0;
-    interrupt::watch();
-    {
-        let progress = Progress::of(options.epochs as u64, "learning").ticking();
-        block_on(learning.run(&mut |event| {
-            if let Event::Epoch(report) = event {
-                epochs = report.epoch + 1;
-                progress.set(epochs as u64);
-                if args.json {
-                    let (epochs, loss) = (options.epochs, report.train_loss);
-                    say_json(&json!({ "event": "epoch", "epoch": report.epoch + 1, "epochs": epochs, "loss": loss, "lr": report.lr }));
-                }
-            }
-            if interrupt::is_requested() { Flow::Stop } else { Flow::Continue }
-        }))?;
-    }
-    interrupt::work_is_done();
-    let seconds = (host::now_ms() - started) / 1e3;
+    let mut watch = Watch::new(options.epochs, args.json);
+    let outcome = block_on(learning.run(&mut |event| watch.see(event)));
+    let (seconds, epochs) = watch.end();
+    outcome?;
     // The file holds all rows: those that judge the memory are as good as the others.
     let memory = block_on(learning.memory(&rows, header))?;
     keep_out(&out, &MEMORY, &memory.save()?, args.force)?;
@@ -106,6 +91,41 @@ pub(super) fn run(args: &Args) -> Answer {
         )));
     }
     Ok(())
+}
+
+/// Follows a run: progress or a line of JSON for each epoch, and whether Ctrl-C stops it.
+struct Watch {
+    progress: Progress,
+    started_ms: f64,
+    done: usize,
+    all: usize,
+    is_json: bool,
+}
+
+impl Watch {
+    fn new(all: usize, is_json: bool) -> Self {
+        interrupt::watch();
+        let progress = Progress::of(all as u64, "learning").ticking();
+        Self { progress, started_ms: host::now_ms(), done: 0, all, is_json }
+    }
+
+    fn see(&mut self, event: &Event<'_>) -> Flow {
+        if let Event::Epoch(report) = event {
+            self.done = report.epoch + 1;
+            self.progress.set(self.done as u64);
+            if self.is_json {
+                let (done, all, loss, lr) = (self.done, self.all, report.train_loss, report.lr);
+                say_json(&json!({ "event": "epoch", "epoch": done, "epochs": all, "loss": loss, "lr": lr }));
+            }
+        }
+        if interrupt::is_requested() { Flow::Stop } else { Flow::Continue }
+    }
+
+    /// The seconds and the epochs of the run, which has ended.
+    fn end(self) -> (f64, usize) {
+        interrupt::work_is_done();
+        ((host::now_ms() - self.started_ms) / 1e3, self.done)
+    }
 }
 
 /// What a memory of the learned rows finds for the others, under the learned map and under none.

@@ -80,11 +80,9 @@ fn queries(memory: &Memory, table: &Table) -> Answer<Vec<f32>> {
         }
         return Ok(coordinates(table, &[], None)?.1);
     }
-    let has_all = columns.iter().all(|name| table.find(name).is_some());
-    if has_all {
+    let Some(missing) = columns.iter().find(|name| table.find(name).is_none()) else {
         return Ok(coordinates(table, columns, None)?.1);
-    }
-    let missing = columns.iter().find(|name| table.find(name).is_none()).expect("not all are there");
+    };
     let (source, got, expected) = (table.source(), table.columns().len(), columns.len());
     Err(Failure::usage(format!(
         "{source}: column \"{missing}\" is missing: got {got} columns, expected the {expected} that the memory was learned from"

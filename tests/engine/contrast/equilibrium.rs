@@ -86,9 +86,9 @@ fn layers_that_settle_learn_as_by_backpropagation() -> Result<()> {
         let right = right(&block_on(trainer.predict(&test.x))?);
         Ok((trainer, right))
     };
-    let (trainer, settled) = learned(settling.clone().network()?)?;
+    let (trainer, right) = learned(settling.clone().network()?)?;
     let (_, backpropagated) = learned(settling.backpropagated()?)?;
-    assert!(settled > 430 && settled + 25 > backpropagated, "{settled} and {backpropagated} of 500");
+    assert!(right > 430 && right + 25 > backpropagated, "{right} and {backpropagated} of 500");
     let model = Model::load(&block_on(trainer.model(None))?.save()?, "a")?;
     let outputs = block_on(model.outputs(&device, &test.x))?;
     assert_eq!(outputs, block_on(trainer.predict(&test.x))?);

@@ -147,18 +147,18 @@ fn right(fold: &Fold) -> usize {
     fold.right.iter().filter(|right| **right).count()
 }
 
-fn report(args: &Args, rows: &Labelled, [settled, backpropagated]: &[Vec<Fold>; 2]) {
+fn report(args: &Args, rows: &Labelled, [equilibrium, backpropagated]: &[Vec<Fold>; 2]) {
     let all = rows.classes.len() as f64;
-    let [ours, theirs] = [settled, backpropagated].map(|folds| folds.iter().map(right).sum::<usize>() as f64 / all);
-    let pairs = settled.iter().zip(backpropagated).flat_map(|(a, b)| a.right.iter().zip(&b.right));
+    let [ours, theirs] = [equilibrium, backpropagated].map(|folds| folds.iter().map(right).sum::<usize>() as f64 / all);
+    let pairs = equilibrium.iter().zip(backpropagated).flat_map(|(a, b)| a.right.iter().zip(&b.right));
     // Rows that only one of them predicts right decide how sure the difference is.
     let apart = pairs.filter(|(a, b)| a != b).count() as f64;
     let error = (apart.sqrt() / all).max(f64::MIN_POSITIVE);
-    let mut ratios: Vec<f64> = settled.iter().zip(backpropagated).map(|(a, b)| a.seconds / b.seconds).collect();
+    let mut ratios: Vec<f64> = equilibrium.iter().zip(backpropagated).map(|(a, b)| a.seconds / b.seconds).collect();
     ratios.sort_by(f64::total_cmp);
     let [least, ratio, most] = [ratios[0], ratios[ratios.len() / 2], ratios[ratios.len() - 1]];
     let seconds = |folds: &[Fold]| folds.iter().map(|fold| fold.seconds).sum::<f64>();
-    let seconds = [seconds(settled), seconds(backpropagated)];
+    let seconds = [seconds(equilibrium), seconds(backpropagated)];
     if args.json {
         return say_json(&json!({
             "event": "done", "hidden": args.hidden, "rows": rows.classes.len(), "folds": args.folds, "epochs": args.epochs,

@@ -5,13 +5,12 @@ use std::path::Path;
 use pollster::block_on;
 use serde_json::json;
 
-use super::Args;
+use super::{Args, Watch};
 use crate::options::outputs::{check_outs, keep_elsewhere};
 use crate::session::replace::check_model;
 use crate::session::say_warnings;
 use crate::terminal::console::{say, say_json};
 use crate::terminal::interrupt;
-use crate::terminal::progress::Progress;
 use crate::{Answer, Failure};
 use meromorph::Error;
 use meromorph::contrast::{ContrastOptions, Equilibrium};
@@ -22,7 +21,7 @@ use meromorph::optim::Optimizer;
 use meromorph::report::{count, counted, facts, figure};
 use meromorph::run::SplitTable;
 use meromorph::table::{Choice, Fractions, Target, Task};
-use meromorph::train::{Event, Flow, Keep, Stop, Trainer, TrainerConfig};
+use meromorph::train::{Keep, Stop, Trainer, TrainerConfig};
 
 pub(super) fn run(args: &Args, options: &ContrastOptions) -> Answer {
     options.check()?;
@@ -59,7 +58,12 @@ pub(super) fn run(args: &Args, options: &ContrastOptions) -> Answer {
         Equilibrium { nudge: options.nudge, ..Equilibrium::new(run.data.inputs, &options.hidden[..], levels.len()) };
     let device = args.hardware.open()?;
     let mut trainer = Trainer::new(&device, settling.network()?, run.settings.clone(), run.data.clone())?;
-    let (seconds, epochs) = train(args, &mut trainer)?;
+    let mut watch = Watch::new(options.epochs, args.json);
+    let outcome = block_on(trainer.run(&mut |event| watch.see(event)));
+    let (seconds, epochs) = watch.end();
+    if outcome?.stop == Stop::Diverged {
+        return Err(Error::new("contrast: the loss is not finite any more: use a smaller lr").into());
+    }
     let (_, test) = block_on(trainer.metrics(1.0))?;
     let model = block_on(trainer.model(Some(run.preparation.clone())))?;
     let bytes = model.save()?;
@@ -83,31 +87,6 @@ pub(super) fn run(args: &Args, options: &ContrastOptions) -> Answer {
         return Err(Failure::Interrupted(format!("stopped after {done} of {all} epochs; the model is written")));
     }
     Ok(())
-}
-
-/// Trains to the end or until Ctrl-C; the seconds and the epochs.
-fn train(args: &Args, trainer: &mut Trainer) -> Answer<(f64, usize)> {
-    let started = host::now_ms();
-    let all = trainer.settings().epochs;
-    let mut epochs = 0;
-    interrupt::watch();
-    let progress = Progress::of(all as u64, "learning").ticking();
-    let outcome = block_on(trainer.run(&mut |event| {
-        if let Event::Epoch(report) = event {
-            epochs = report.epoch + 1;
-            progress.set(epochs as u64);
-            if args.json {
-                let (loss, lr) = (report.train_loss, report.lr);
-                say_json(&json!({ "event": "epoch", "epoch": epochs, "epochs": all, "loss": loss, "lr": lr }));
-            }
-        }
-        if interrupt::is_requested() { Flow::Stop } else { Flow::Continue }
-    }))?;
-    interrupt::work_is_done();
-    if outcome.stop == Stop::Diverged {
-        return Err(Error::new("contrast: the loss is not finite any more: use a smaller lr").into());
-    }
-    Ok(((host::now_ms() - started) / 1e3, epochs))
 }
 
 fn text(
