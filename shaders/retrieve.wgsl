@@ -82,7 +82,7 @@ fn main(
             var errors = vec2<f32>(0.0);
             for (var i = 0u; i < params.width; i++) {
                 let target_value = targets[row * (params.width + 1u) + i];
-                let state = states[key * (params.width + 1u) + i];
+                let state = state_at(key, i);
                 errors += state * vec2(gradient(first[i], target_value, up_slope), gradient(mix[i], target_value, down_slope));
             }
             let above = exp(logit - params.sharpness * params.nudge * errors.x - up.top) / up.total;
@@ -123,7 +123,7 @@ fn pass_over(row: u32, lane: u32, filled: u32, curvature: f32, nudge: f32) -> Pa
                 var error = 0.0;
                 for (var i = 0u; i < params.width; i++) {
                     let target_value = targets[row * (params.width + 1u) + i];
-                    error += states[key * (params.width + 1u) + i] * gradient(mix[i], target_value, slope);
+                    error += state_at(key, i) * gradient(mix[i], target_value, slope);
                 }
                 logit -= params.sharpness * nudge * error;
             }
@@ -137,7 +137,7 @@ fn pass_over(row: u32, lane: u32, filled: u32, curvature: f32, nudge: f32) -> Pa
         for (var i = lane; i < params.width; i += LANES) {
             var sum = sums[i] * kept;
             for (var at = 0u; at < count; at++) {
-                sum += weights[at] * states[(tile + at) * (params.width + 1u) + i];
+                sum += weights[at] * state_at(tile + at, i);
             }
             sums[i] = sum;
         }

@@ -21,7 +21,7 @@ fn main(
         let apart = distance_of(row, key);
         pulls[base + key] = apart;
         if apart >= 0.0 {
-            let is_own = states[2u * key] == class_of_row;
+            let is_own = state_at(key, 0u) == class_of_row;
             nearest = max(nearest, select(vec2(LOWEST, -apart), vec2(-apart, LOWEST), is_own));
         }
     }
@@ -31,7 +31,7 @@ fn main(
     for (var key = lane; key < filled; key += LANES) {
         let apart = pulls[base + key];
         if apart >= 0.0 {
-            let is_own = states[2u * key] == class_of_row;
+            let is_own = state_at(key, 0u) == class_of_row;
             let weight = exp(-sharpness * (apart + select(nearest.y, nearest.x, is_own)));
             sums += weight * select(vec4(0.0, 1.0, 0.0, apart), vec4(1.0, 0.0, apart, 0.0), is_own);
         }
@@ -51,7 +51,7 @@ fn main(
         if key < filled {
             let apart = pulls[base + key];
             if apart >= 0.0 {
-                let is_own = states[2u * key] == class_of_row;
+                let is_own = state_at(key, 0u) == class_of_row;
                 let weight = exp(-sharpness * (apart + select(nearest.y, nearest.x, is_own)));
                 pull = slope * weight * select(-1.0 / sums.y, 1.0 / sums.x, is_own) / apart;
             }

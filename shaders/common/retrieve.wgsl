@@ -14,7 +14,7 @@ struct Params {
 
 @group(0) @binding(0) var<storage, read> queries: array<f32>;
 @group(0) @binding(1) var<storage, read> keys: array<f32>;
-@group(0) @binding(2) var<storage, read> states: array<f32>;
+@group(0) @binding(2) var<storage, read> states: array<u32>;
 @group(0) @binding(3) var<storage, read> targets: array<f32>;
 @group(0) @binding(4) var<storage, read> control: array<f32>;
 @group(0) @binding(5) var<storage, read_write> pulls: array<f32>;
@@ -31,7 +31,7 @@ const LOWEST: f32 = -0x1.fffffep+127f;
 // sqrt(|key - query|^2 + epsilon), or -1 if the key is no candidate: its slot is empty, or it is the query's own row.
 fn distance_of(row: u32, key: u32) -> f32 {
     let stride = params.width + 1u;
-    let id = states[key * stride + params.width];
+    let id = id_of(key);
     if id < 0.0 || id == targets[row * stride + params.width] {
         return -1.0;
     }

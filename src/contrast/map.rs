@@ -148,7 +148,7 @@ impl Map {
 }
 
 /// A parameter after a step of gradient descent at this rate, inside its bounds: weights of a metric in [0.01, 100], angles in [-π, π).
-pub(crate) fn stepped(name: &str, value: &Var, gradient: &Var, rate: f32) -> Var {
+pub fn stepped(name: &str, value: &Var, gradient: &Var, rate: f32) -> Var {
     let [least, most] = WEIGHTS;
     match name {
         // By the weight itself, g' = g - rate dC/dg with dC/dg = dC/d(ln g) / g.

@@ -15,11 +15,11 @@ mod source;
 pub use equilibrium::Equilibrium;
 pub use judge::Judged;
 pub use learn::{Labelled, Learning};
-pub use map::{Form, Map, Metric};
+pub use map::{Form, Map, Metric, stepped};
 pub use memory::{Found, Memory, MemoryHeader, Neighbour};
 pub use options::{ContrastOptions, MapKind, OPTIONS};
 pub use rotors::{Planes, Rotors};
 pub use scalar::{ScalarRule, Velocity};
-pub use source::{Bank, Contrast, REPORT, States, Update};
+pub use source::{Bank, Contrast, REPORT, States, Update, gradient_by_map};
 
-pub use crate::kernels::retrieve::{Cue, Retrieval};
+pub use crate::kernels::retrieve::{Cue, Lookup, Retrieval, Sizes, Storage};

@@ -4,8 +4,9 @@
 
 use super::map::{Map, stepped};
 use crate::autograd::Var;
+use crate::device::View;
 use crate::error::Result;
-use crate::kernels::retrieve::{Cue, FIGURES, Lookup, Retrieval, Sizes};
+use crate::kernels::retrieve::{Cue, FIGURES, Lookup, Retrieval, Sizes, Storage};
 use crate::model::{Direction, GradientSource, Network, SourceStep, Sourced, StateBlock};
 use crate::ops;
 use crate::program::expr::{abs, le, min, select};
@@ -19,6 +20,8 @@ pub enum States {
     Classes,
     /// So many numbers, and how those that are retrieved are compared with a target [numbers…, number of the row].
     Vectors(usize, Cue),
+    /// The same, in halves: phases read the memory again in every step, and this is half as much to read. Memory and differences stay in 32 bits.
+    Halves(usize, Cue),
 }
 
 impl States {
@@ -26,7 +29,7 @@ impl States {
     pub fn width(self) -> usize {
         match self {
             Self::Classes => 1,
-            Self::Vectors(width, _) => width,
+            Self::Vectors(width, _) | Self::Halves(width, _) => width,
         }
     }
 }
@@ -213,28 +216,47 @@ impl Window<'_> {
         let lookup = Lookup {
             queries: view(&queries),
             keys: view(&mapped),
-            states: view(states),
+            states: if let States::Halves(..) = self.source.states { packed(states, sizes) } else { view(states) },
             targets: view(self.y),
             control: view(control),
         };
         let outputs = [pulls.view().clone(), found.view().clone()];
         pulls.launch(match self.source.states {
             States::Classes => self.source.retrieval.of_classes(sizes, lookup, outputs),
-            States::Vectors(_, cue) => self.source.retrieval.mixed(cue, sizes, lookup, outputs),
+            States::Vectors(_, cue) => self.source.retrieval.mixed((cue, Storage::Floats), sizes, lookup, outputs),
+            States::Halves(_, cue) => self.source.retrieval.mixed((cue, Storage::Halves), sizes, lookup, outputs),
         });
         let [pulls, found] = [pulls, found].map(Var::constant);
         let weight = self.weight;
         let figures = ops::mul(&ops::slice(&found, 1, 0..FIGURES), weight);
-        // Σ_j pull_j (z - k_j) for each query, Σ pull (k - z) for each key.
-        let sums = ops::sum(&pulls, 1..2);
-        let pulled = ops::product(&pulls, &mapped, false, true);
-        let by_query = ops::fused(&[&sums, &queries, &pulled, weight], |v| v[3] * (v[0] * v[1] - v[2]));
-        let sums = ops::sum(&ops::mul(&pulls, weight), 0..1);
-        let pulled = ops::product(&ops::mul(&queries, weight), &pulls, true, false);
-        let by_key = ops::fused(&[&sums, &mapped, &pulled], |v| v[0] * v[1] - v[2]);
-        let matrix = ops::add(&ops::product(&by_query, self.x, true, false), &ops::matmul(&by_key, keys));
+        let matrix = gradient_by_map(&pulls, weight, [self.x, &queries], [keys, &mapped]);
         Ok(Local { matrix, figures: ops::reshape(&ops::sum(&figures, 0..1), [FIGURES]) })
     }
+}
+
+/// The gradient by A [outputs, inputs], summed over the rows: from the pulls [rows, keys], the weights of the rows [rows, 1], the rows [rows, inputs] and
+/// their maps [rows, outputs], the keys [keys, inputs] and their maps [outputs, keys].
+pub fn gradient_by_map(pulls: &Var, weight: &Var, [x, queries]: [&Var; 2], [keys, mapped]: [&Var; 2]) -> Var {
+    // Σ_j pull_j (z - k_j) for each query, Σ pull (k - z) for each key.
+    let sums = ops::sum(pulls, 1..2);
+    let pulled = ops::product(pulls, mapped, false, true);
+    let by_query = ops::fused(&[&sums, queries, &pulled, weight], |v| v[3] * (v[0] * v[1] - v[2]));
+    let sums = ops::sum(&ops::mul(pulls, weight), 0..1);
+    let pulled = ops::product(&ops::mul(queries, weight), pulls, true, false);
+    let by_key = ops::fused(&[&sums, mapped, &pulled], |v| v[0] * v[1] - v[2]);
+    ops::add(&ops::product(&by_query, x, true, false), &ops::matmul(&by_key, keys))
+}
+
+/// States [keys, width + 1] as `retrieve` reads halves: the numbers, then those of the rows.
+fn packed(states: &Var, sizes: Sizes) -> View {
+    let Sizes { keys, width, .. } = sizes;
+    let states = ops::reshape(states, [keys, width + 1]);
+    let halves = ops::cast(&ops::slice(&states, 1, 0..width), DType::F16);
+    let words = (keys * width).div_ceil(2);
+    let all = Tensor::empty(states.value().device(), [words + keys], DType::U32);
+    halves.value().copy_into(&all.view().part(0, words));
+    ops::slice(&states, 1, width..width + 1).value().copy_into(&all.view().part(words, keys));
+    all.view().clone()
 }
 
 fn total(x: &Var) -> Var {

@@ -134,6 +134,11 @@ impl Device {
         Ok(())
     }
 
+    /// Frees the memory that is kept for the next buffers.
+    pub fn trim(&self) {
+        self.0.drain();
+    }
+
     /// Reports to `watch`, instead of an earlier one, what memory is taken and released; `None` ends it.
     pub fn watch_memory(&self, watch: Option<Rc<dyn MemoryWatch>>) {
         self.0.watch.replace(watch);

@@ -75,6 +75,27 @@ pub enum Cue {
 
 record! { enum Cue { Squared, CrossEntropy } }
 
+/// How a memory holds the numbers of its states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// In 32 bits.
+    Floats,
+    /// In 16 bits, of which 5 are the exponent: half as much to read, and rounded to 11 bits.
+    Halves,
+}
+
+record! { enum Storage { Floats, Halves } }
+
+impl Storage {
+    /// How a kernel reads a state and the number of a row.
+    fn wgsl(self) -> &'static str {
+        match self {
+            Self::Floats => crate::wgsl!("common/retrieve_floats"),
+            Self::Halves => crate::wgsl!("common/retrieve_halves"),
+        }
+    }
+}
+
 /// How a window retrieves and nudges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Retrieval {
@@ -107,7 +128,7 @@ pub struct Sizes {
 
 /// What a launch reads: queries [rows, coordinates]; keys [coordinates, keys]; states [keys, width + 1] and targets [rows, width + 1], whose last
 /// column is the number of the row they come from (negative: the slot is empty, or the query is in no memory), so that no row finds itself; control
-/// [filled slots, R].
+/// [filled slots, R]. States of [`Storage::Halves`] are one buffer of words: [keys, width] halves, two in a word, then the numbers of the rows in 32 bits.
 pub struct Lookup {
     /// Queries.
     pub queries: View,
@@ -124,15 +145,10 @@ pub struct Lookup {
 impl Retrieval {
     /// Of vectors, at most [`WIDEST`] wide. Fills `pulls` [rows, keys] and `found` [rows, FIGURES + width]: figures, then y of the free phase.
     #[track_caller]
-    pub fn mixed(&self, cue: Cue, sizes: Sizes, lookup: Lookup, outputs: [View; 2]) -> Dispatch {
+    pub fn mixed(&self, form: (Cue, Storage), sizes: Sizes, lookup: Lookup, outputs: [View; 2]) -> Dispatch {
         let width = sizes.width;
         assert!((1..=WIDEST).contains(&width), "retrieve: got states of {width} numbers, expected 1 to {WIDEST}");
-        let wgsl = format!(
-            "const IS_SYMMETRIC: bool = {};\nconst IS_SQUARED: bool = {};\n",
-            self.is_symmetric,
-            cue == Cue::Squared
-        );
-        self.dispatch(&RETRIEVE, (cue, wgsl), sizes, lookup, outputs)
+        self.dispatch(&RETRIEVE, form, sizes, lookup, outputs)
     }
 
     /// Rounds of all loops of an invocation, of classes or of vectors.
@@ -162,7 +178,7 @@ impl Retrieval {
     pub(super) fn dispatch(
         &self,
         kernel: &'static Kernel,
-        (cue, wgsl): (Cue, String),
+        (cue, storage): (Cue, Storage),
         sizes: Sizes,
         lookup: Lookup,
         outputs: [View; 2],
@@ -171,9 +187,13 @@ impl Retrieval {
             [sizes.rows, sizes.keys, sizes.coordinates, sizes.width].map(|size| size as u32);
         let Self { sharpness, nudge, is_symmetric, steps, rate, epsilon } = *self;
         let params = Params { rows, keys, coordinates, width, steps, sharpness, nudge, rate, epsilon };
+        let is_squared = cue == Cue::Squared;
+        let states = storage.wgsl();
+        let wgsl =
+            format!("const IS_SYMMETRIC: bool = {is_symmetric};\nconst IS_SQUARED: bool = {is_squared};\n{states}");
         Dispatch {
             kernel,
-            body: Some(Rc::new(Variant { kind: Form { cue, is_symmetric }, wgsl })),
+            body: Some(Rc::new(Variant { kind: Form { cue, storage, is_symmetric }, wgsl })),
             params: params.words(),
             inputs: vec![lookup.queries, lookup.keys, lookup.states, lookup.targets, lookup.control],
             outputs: outputs.into(),
@@ -185,6 +205,7 @@ impl Retrieval {
 #[derive(Clone, Copy)]
 pub(super) struct Form {
     pub cue: Cue,
+    pub storage: Storage,
     pub is_symmetric: bool,
 }
 

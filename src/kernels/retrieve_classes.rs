@@ -5,7 +5,7 @@
 
 use super::common::{self, Variant};
 use super::retrieve::rows::Candidates;
-use super::retrieve::{Cue, FIGURES, FLOOR, Form, Lookup, Params, Retrieval, SHARED, Sizes, cost};
+use super::retrieve::{Cue, FIGURES, FLOOR, Form, Lookup, Params, Retrieval, SHARED, Sizes, Storage, cost};
 use crate::device::{Call, Dispatch, EXCHANGE, Kernel, View, groups};
 use crate::simd::double::{exp, ln};
 use crate::simd::{dispatch, vector};
@@ -26,9 +26,8 @@ pub static RETRIEVE_CLASSES: Kernel = Kernel {
 impl Retrieval {
     /// Of classes: states and targets are [class, number of the row]. Fills `pulls` [rows, keys] and `found` [rows, FIGURES + 1]: figures, then p.
     pub fn of_classes(&self, sizes: Sizes, lookup: Lookup, outputs: [View; 2]) -> Dispatch {
-        let wgsl = format!("const IS_SYMMETRIC: bool = {};\n", self.is_symmetric);
         let sizes = Sizes { width: 1, ..sizes };
-        self.dispatch(&RETRIEVE_CLASSES, (Cue::CrossEntropy, wgsl), sizes, lookup, outputs)
+        self.dispatch(&RETRIEVE_CLASSES, (Cue::CrossEntropy, Storage::Floats), sizes, lookup, outputs)
     }
 }
 
@@ -40,7 +39,7 @@ const LANES: usize = 16;
 fn run(call: Call<'_>) {
     let params: Params = call.params();
     let form = call.body::<Variant<Form>>().kind;
-    let candidates = &Candidates::of(&call, &params);
+    let candidates = &Candidates::of(&call, &params, call.floats(2));
     let [queries, targets] = [call.floats(0), call.floats(3)];
     let [rows, keys, coordinates] = [params.rows, params.keys, params.coordinates].map(|size| size as usize);
     let width = FIGURES + 1;

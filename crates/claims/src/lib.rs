@@ -1,6 +1,7 @@
 //! What the guide to training promises of memory, precision, limits and compression, measured on one device. `mero bench claims` prints the claims and
 //! writes them as a part of `docs/CLAIMS.md`.
 
+pub mod contrast;
 mod losses;
 mod measures;
 mod steps;

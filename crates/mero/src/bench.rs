@@ -1,6 +1,7 @@
 //! `mero bench`: the speed of a training step, a matrix product, masked arithmetic and reading a table, as medians over windows after a warm-up.
 
 mod claims;
+mod contrast;
 mod equilibrium;
 mod geometry;
 mod library;
@@ -37,6 +38,8 @@ enum What {
     Claims(claims::Args),
     /// Equilibrium propagation against a feed-forward network of the same sizes by backpropagation: accuracy and time
     Equilibrium(equilibrium::Args),
+    /// What the guide to Trainer2 promises of a contrastive window, each as two forms by turns. Takes some minutes
+    Contrast(contrast::Args),
     /// Reading a table from the bytes of its file
     Read(read::Args),
 }
@@ -51,7 +54,7 @@ pub(super) fn run(args: &Args) -> Answer {
         What::Matmul(matmul) => [matmul.size, 1, matmul.common.windows],
         What::Scm(scm) => [scm.n, 1, scm.common.windows],
         What::Read(read) => [1, 1, read.windows],
-        What::Claims(_) | What::Equilibrium(_) | What::Geometry(_) => [1; 3],
+        What::Claims(_) | What::Contrast(_) | What::Equilibrium(_) | What::Geometry(_) => [1; 3],
     };
     if sizes.contains(&0) {
         return Err(Failure::usage("steps, rows, size, n and windows must be at least 1"));
@@ -68,6 +71,7 @@ pub(super) fn run(args: &Args) -> Answer {
         What::Scm(args) => scm::run(args),
         What::Read(args) => read::run(args),
         What::Claims(args) => claims::run(args),
+        What::Contrast(args) => contrast::run(args),
         What::Equilibrium(args) => equilibrium::run(args),
         What::Geometry(args) => geometry::run(args),
     }

@@ -1,6 +1,8 @@
 //! Cases of both retrievals, from one oracle in f64.
 
-use super::{Cue, FIGURES, FLOOR, Lookup, Retrieval, Sizes};
+use half::f16;
+
+use super::{Cue, FIGURES, FLOOR, Lookup, Retrieval, Sizes, Storage};
 use crate::device::{Case, Expected};
 use crate::kernels::evidence::{Numbers, case, within, words};
 
@@ -10,10 +12,16 @@ pub fn cases() -> Vec<Case> {
     let each = sizes.into_iter().flat_map(|[rows, keys, coordinates, width]| {
         let sizes = Sizes { rows, keys, coordinates, width };
         [(Cue::CrossEntropy, true), (Cue::Squared, true), (Cue::Squared, false)]
-            .map(|(cue, is_symmetric)| example(Some(cue), sizes, keys, retrieval(is_symmetric)))
+            .map(|(cue, is_symmetric)| example(Some((cue, Storage::Floats)), sizes, keys, retrieval(is_symmetric)))
+    });
+    // An odd number of halves, and several tiles.
+    let halves = [[3, 9, 8, 5], [4, 300, 8, 17]].map(|[rows, keys, coordinates, width]| {
+        let sizes = Sizes { rows, keys, coordinates, width };
+        example(Some((Cue::Squared, Storage::Halves)), sizes, keys - 1, retrieval(true))
     });
     let part = Sizes { rows: 3, keys: 70, coordinates: 4, width: 6 };
-    each.chain([0, 1, 33].map(|filled| example(Some(Cue::CrossEntropy), part, filled, retrieval(true)))).collect()
+    let cross_entropy = Some((Cue::CrossEntropy, Storage::Floats));
+    each.chain(halves).chain([0, 1, 33].map(|filled| example(cross_entropy, part, filled, retrieval(true)))).collect()
 }
 
 /// Cases: the same with classes.
@@ -43,7 +51,9 @@ fn retrieval(is_symmetric: bool) -> Retrieval {
 const CLASSES: u32 = 3;
 
 /// Without a cue states are classes.
-fn example(cue: Option<Cue>, sizes: Sizes, filled: usize, retrieval: Retrieval) -> Case {
+fn example(form: Option<(Cue, Storage)>, sizes: Sizes, filled: usize, retrieval: Retrieval) -> Case {
+    let cue = form.map(|form| form.0);
+    let is_packed = form.is_some_and(|form| form.1 == Storage::Halves);
     let Sizes { rows, keys, coordinates, width } = sizes;
     let mut numbers = Numbers::new(61);
     let (queries, memory) = (numbers.floats(rows * coordinates), numbers.floats(keys * coordinates));
@@ -55,7 +65,10 @@ fn example(cue: Option<Cue>, sizes: Sizes, filled: usize, retrieval: Retrieval) 
             }
         }
     };
-    let (states, targets) = (drawn(keys), drawn(rows));
+    let (mut states, targets) = (drawn(keys), drawn(rows));
+    if is_packed {
+        states.iter_mut().flatten().for_each(|x| *x = f16::from_f32(*x).to_f32());
+    }
     // Every fifth key is no candidate; query r has the row of key 2 r.
     let id = |key: usize| if key % 5 == 4 { -1.0 } else { key as f32 };
     let with_id = |states: &[Vec<f32>], id: &dyn Fn(usize) -> f32| -> Vec<f32> {
@@ -64,7 +77,7 @@ fn example(cue: Option<Cue>, sizes: Sizes, filled: usize, retrieval: Retrieval) 
     let inputs = [
         words(&queries),
         words(&memory),
-        words(&with_id(&states, &id)),
+        if is_packed { packed(&states, &id) } else { words(&with_id(&states, &id)) },
         words(&with_id(&targets, &|row| 2.0 * row as f32)),
         words(&[filled as f32, 1.25]),
     ];
@@ -92,7 +105,7 @@ fn example(cue: Option<Cue>, sizes: Sizes, filled: usize, retrieval: Retrieval) 
     }
     let name = format!(
         "{} {sizes:?}, {filled} filled, {}",
-        cue.map_or("classes".into(), |cue| format!("{cue:?}")),
+        form.map_or("classes".into(), |form| format!("{form:?}")),
         retrieval.is_symmetric
     );
     // A difference of weights over 2 b: half a unit of a weight is 10 times as much in a pull, and R / distance times that.
@@ -101,11 +114,18 @@ fn example(cue: Option<Cue>, sizes: Sizes, filled: usize, retrieval: Retrieval) 
         let [queries, keys, states, targets, control] = std::array::from_fn(|at| inputs[at].clone());
         let lookup = Lookup { queries, keys, states, targets, control };
         let out = [out[0].clone(), out[1].clone()];
-        match cue {
-            Some(cue) => retrieval.mixed(cue, sizes, lookup, out),
+        match form {
+            Some(form) => retrieval.mixed(form, sizes, lookup, out),
             None => retrieval.of_classes(sizes, lookup, out),
         }
     })
+}
+
+/// States as halves, two in a word, then the numbers of their rows.
+fn packed(states: &[Vec<f32>], id: &dyn Fn(usize) -> f32) -> Vec<u32> {
+    let halves: Vec<u32> = states.iter().flatten().map(|x| u32::from(f16::from_f32(*x).to_bits())).collect();
+    let pairs = halves.chunks(2).map(|pair| pair[0] | pair.get(1).map_or(0, |high| high << 16));
+    pairs.chain((0..states.len()).map(|key| id(key).to_bits())).collect()
 }
 
 /// A state as a vector: of a class, the unit vector.

@@ -1,9 +1,10 @@
 //! The CPU path of retrieval with states that are vectors: a few rows at a time pass over the states together, tile by tile.
 
 use super::rows::Candidates;
-use super::{Cue, FIGURES, FLOOR, Form, Params};
+use super::{Cue, FIGURES, FLOOR, Form, Params, Storage};
 use crate::device::Call;
 use crate::kernels::common::{self, Variant};
+use crate::kernels::halves::Half;
 use crate::simd::double::{exp, ln};
 use crate::simd::{vector, widened};
 
@@ -17,7 +18,9 @@ const ABSENT: f32 = f32::MIN;
 pub(super) fn run(call: Call<'_>) {
     let params: Params = call.params();
     let form = call.body::<Variant<Form>>().kind;
-    let memory = &Memory { params, form, candidates: Candidates::of(&call, &params), states: call.floats(2) };
+    let unpacked = (form.storage == Storage::Halves).then(|| unpacked(call.inputs[2], &params));
+    let states = unpacked.as_deref().unwrap_or_else(|| call.floats(2));
+    let memory = &Memory { params, form, candidates: Candidates::of(&call, &params, states), states };
     let [queries, targets] = [call.floats(0), call.floats(3)];
     let [rows, keys, coordinates, width] =
         [params.rows, params.keys, params.coordinates, params.width].map(|size| size as usize);
@@ -31,6 +34,19 @@ pub(super) fn run(call: Call<'_>) {
         memory.candidates.distances(queries, targets, pulls);
         Block { memory, targets, rows: pulls.len() / keys }.fill(pulls, found);
     });
+}
+
+/// States [keys, width + 1] from halves and the numbers of the rows behind them.
+fn unpacked(words: &[u32], params: &Params) -> Vec<f32> {
+    let (keys, width) = (params.keys as usize, params.width as usize);
+    let (halves, ids) = words.split_at((keys * width).div_ceil(2));
+    let mut states = vec![0.0; keys * (width + 1)];
+    let rows = states.chunks_exact_mut(width + 1).zip(bytemuck::cast_slice::<u32, u16>(halves).chunks_exact(width));
+    for ((state, halves), id) in rows.zip(ids) {
+        Half::F16.unpack(halves, &mut state[..width]);
+        state[width] = f32::from_bits(*id);
+    }
+    states
 }
 
 struct Memory<'m> {

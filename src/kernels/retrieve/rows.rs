@@ -26,8 +26,9 @@ pub(crate) struct Candidates<'c> {
 }
 
 impl<'c> Candidates<'c> {
-    pub(crate) fn of(call: &Call<'c>, params: &Params) -> Self {
-        let [keys, states, control] = [1, 2, 4].map(|at| call.floats(at));
+    /// `states`: [slots, width + 1].
+    pub(crate) fn of(call: &Call<'c>, params: &Params, states: &[f32]) -> Self {
+        let [keys, control] = [1, 4].map(|at| call.floats(at));
         let (slots, stride) = (params.keys as usize, params.width as usize + 1);
         let filled = (control[0] as usize).min(slots);
         let rows = states[..filled * stride].chunks_exact(stride);

@@ -151,14 +151,16 @@ fn exact(device: &Device, contrast: &Contrast, parameters: &[Var], x: &[f32], y:
             |row: &[f32]| (0..CLASSES).map(|class| f32::from(u8::from(row[0] == class as f32))).collect::<Vec<_>>();
         match contrast.states {
             States::Classes => values.chunks_exact(2).flat_map(class).collect(),
-            States::Vectors(width, _) => values.chunks_exact(width + 1).flat_map(|row| row[..width].to_vec()).collect(),
+            States::Vectors(width, _) | States::Halves(width, _) => {
+                values.chunks_exact(width + 1).flat_map(|row| row[..width].to_vec()).collect()
+            }
         }
     };
     let mix = ops::matmul(&weights, &constant(&one_hot(&contrast.bank.states), [keys, CLASSES]));
     let target = constant(&one_hot(y), [rows, CLASSES]);
     let losses = match contrast.states {
         States::Classes => ops::fused(&[&ops::sum(&ops::mul(&mix, &target), 1..2)], |v| -ln(v[0] + 1e-3)),
-        States::Vectors(..) => ops::sum(&ops::fused(&[&mix, &target], |v| 0.5 * (v[0] - v[1]) * (v[0] - v[1])), 1..2),
+        _ => ops::sum(&ops::fused(&[&mix, &target], |v| 0.5 * (v[0] - v[1]) * (v[0] - v[1])), 1..2),
     };
     let found = ops::grad(&ops::mean(&losses, 0..2), &parameters.iter().collect::<Vec<_>>())?;
     let mut all = Vec::new();
@@ -187,7 +189,7 @@ fn labels(rows: usize, states: States) -> Vec<f32> {
     let number = |row: usize| if rows == 60 { row as f32 } else { -1.0 };
     let class = |row: usize| match states {
         States::Classes => vec![(row % CLASSES) as f32],
-        States::Vectors(..) => (0..CLASSES).map(|class| f32::from(u8::from(row % CLASSES == class))).collect(),
+        _ => (0..CLASSES).map(|class| f32::from(u8::from(row % CLASSES == class))).collect(),
     };
     (0..rows).flat_map(|row| [class(row), vec![number(row)]].concat()).collect()
 }
@@ -239,7 +241,10 @@ fn the_estimate_is_the_gradient_of_the_loss() -> Result<()> {
     for device in devices(&[1]) {
         for form in forms {
             // The slope of a cross-entropy is that of 1 / p: its nudges are larger.
-            for (states, nudge) in [(States::Vectors(CLASSES, Cue::Squared), 1e-2), (States::Classes, 3e-3)] {
+            let halves = States::Halves(CLASSES, Cue::Squared);
+            for (states, nudge) in
+                [(States::Vectors(CLASSES, Cue::Squared), 1e-2), (halves, 1e-2), (States::Classes, 3e-3)]
+            {
                 let error = |is_symmetric| estimate_error(&device, || contrast(form, states, nudge, is_symmetric));
                 let [symmetric, one_sided] = [error(true)?, error(false)?];
                 let name = &device.info().device;
