@@ -8,6 +8,7 @@
 mod cases;
 mod mixed;
 pub(super) mod rows;
+mod tiles;
 
 use std::rc::Rc;
 

@@ -6,5 +6,5 @@ mod host;
 mod rows;
 mod window;
 
-pub use rows::{Row, Rows, SIZES};
+pub use rows::{Row, Rows, SIZES, Timed};
 pub use window::Size;

@@ -22,11 +22,19 @@ pub struct Row {
     pub claim: &'static str,
     /// The slow form and the fast one.
     pub forms: [String; 2],
-    /// Time of the slow form over that of the fast one: median, and where the true ratio is with a probability of 0.95. Absent where a count is the
-    /// figure.
-    pub ratio: Option<[f64; 3]>,
+    /// Absent where a count is the figure.
+    pub timed: Option<Timed>,
     /// What else was counted.
     pub note: String,
+}
+
+/// Times of both forms.
+#[derive(Clone, Copy)]
+pub struct Timed {
+    /// Time of the slow form over that of the fast one: the median, and where the true ratio is with a probability of 0.95.
+    pub ratio: [f64; 3],
+    /// Median times of the slow form and the fast one, in milliseconds.
+    pub ms: [f64; 2],
 }
 
 /// What measures the rows of a size.
@@ -76,7 +84,7 @@ type Measure<'r> = fn(&Rows<'r>) -> Result<Vec<Row>>;
 
 impl<'r> Rows<'r> {
     /// Every measure with a name for the progress.
-    pub fn measures() -> [(&'static str, Measure<'r>); 14] {
+    pub fn measures() -> [(&'static str, Measure<'r>); 15] {
         [
             ("reading figures", Self::reading),
             ("counted readbacks", Self::readbacks),
@@ -92,6 +100,7 @@ impl<'r> Rows<'r> {
             ("part of the memory", Self::sparse),
             ("retrieval in one launch", Self::fused),
             ("halves", Self::halves),
+            ("speed", Self::speed),
         ]
     }
 
@@ -104,7 +113,7 @@ impl<'r> Rows<'r> {
     }
 
     /// Times of the slow form over those of the fast one.
-    fn ratio(&self, mut slow: impl FnMut() -> Result<()>, mut fast: impl FnMut() -> Result<()>) -> Result<[f64; 3]> {
+    fn ratio(&self, mut slow: impl FnMut() -> Result<()>, mut fast: impl FnMut() -> Result<()>) -> Result<Timed> {
         let started = now_ms();
         slow()?;
         fast()?;
@@ -112,12 +121,12 @@ impl<'r> Rows<'r> {
         let samples = ((PATIENCE_MS / each) as usize).clamp(FEWEST.min(self.samples), self.samples);
         let warm_up = if samples == self.samples { 2 } else { 0 };
         let benchmark = Benchmark::new("window").iterations(samples).warm_up(WarmUp::Runs(warm_up));
-        let Ratio { median, low, high, .. } = benchmark.compare(&mut fast, &mut slow)?.1;
-        Ok([median, low, high])
+        let ([fast, slow], Ratio { median, low, high, .. }) = benchmark.compare(&mut fast, &mut slow)?;
+        Ok(Timed { ratio: [median, low, high], ms: [slow.median_ms(), fast.median_ms()] })
     }
 
     /// The same of plans, each waited for.
-    fn ratio_of(&self, [slow, fast]: [&Replay; 2]) -> Result<[f64; 3]> {
+    fn ratio_of(&self, [slow, fast]: [&Replay; 2]) -> Result<Timed> {
         let once = |replay: &Replay| -> Result<()> {
             replay.plan.run(1)?;
             replay.window.wait().map(drop)
@@ -139,7 +148,7 @@ impl<'r> Rows<'r> {
         let row = |claim, slow: &str, ratio| Row {
             claim,
             forms: [slow.into(), format!("1 read every {REPORT} windows")],
-            ratio: Some(ratio),
+            timed: Some(ratio),
             note: String::new(),
         };
         Ok(vec![
@@ -166,11 +175,11 @@ impl<'r> Rows<'r> {
         let forms = [format!("{slow} readbacks in {REPORT} windows"), format!("{fast} readback in {REPORT} windows")];
         let stable = self.bytes_in_use(&replay)?;
         Ok(vec![
-            Row { claim: "10-15 waits become 1", forms, ratio: None, note: "counted, not timed".into() },
+            Row { claim: "10-15 waits become 1", forms, timed: None, note: "counted, not timed".into() },
             Row {
                 claim: "memory stays the same",
                 forms: [format!("{} bytes after 10 windows", stable[0]), format!("{} bytes after {LATER}", stable[1])],
-                ratio: None,
+                timed: None,
                 note: String::new(),
             },
         ])
@@ -200,7 +209,7 @@ impl<'r> Rows<'r> {
         let row = |what: &str, ratio| Row {
             claim: "rotor update: 2-3 % of the update",
             forms: [format!("{what}, in loops on the host"), format!("{what}, on the device")],
-            ratio: Some(ratio),
+            timed: Some(ratio),
             note: String::new(),
         };
         let alone = row("update alone", self.ratio(on_host, on_device)?);
@@ -232,7 +241,7 @@ impl<'r> Rows<'r> {
             Ok(Row {
                 claim,
                 forms: ["composed of ops".into(), what.into()],
-                ratio: Some(ratio),
+                timed: Some(ratio),
                 note: moved(&slow, &fast),
             })
         });
@@ -259,7 +268,7 @@ impl<'r> Rows<'r> {
         Ok(vec![Row {
             claim: "adaptive cleanup: 1-2 %",
             forms: [format!("memory freed and allocated again every {EVERY} windows"), "kept".into()],
-            ratio: Some(ratio),
+            timed: Some(ratio),
             note: String::new(),
         }])
     }
@@ -281,7 +290,7 @@ impl<'r> Rows<'r> {
         Ok(vec![Row {
             claim: "all that is implemented: 10-15 %",
             forms: ["composed, update on the host, 3 reads".into(), "composed, all savings, 1 read".into()],
-            ratio: Some(ratio),
+            timed: Some(ratio),
             note: moved(&slow, &fast),
         }])
     }
@@ -313,7 +322,7 @@ impl<'r> Rows<'r> {
             rows.push(Row {
                 claim: "graphs: 15-25 %",
                 forms: [format!("{name}: op by op"), format!("{name}: replayed")],
-                ratio: Some(ratio),
+                timed: Some(ratio),
                 note: format!("{} launches", replay.launches()),
             });
         }
@@ -334,7 +343,7 @@ impl<'r> Rows<'r> {
         rows.push(Row {
             claim: "graphs: 15-25 %",
             forms: ["replayed, waited for each".into(), format!("replayed, {TOGETHER} windows together")],
-            ratio: Some(ratio),
+            timed: Some(ratio),
             note: String::new(),
         });
         Ok(rows)
@@ -353,12 +362,16 @@ impl<'r> Rows<'r> {
             for _ in 0..TIMES {
                 replay.plan.run(1)?;
             }
-            let each = 1e3 * (now_ms() - started) / TIMES as f64;
+            let times = TIMES as f64;
+            let each = 1e3 * (now_ms() - started) / times;
             let ratio = on.ratio(|| eager.record(), || (0..TIMES).try_for_each(|_| replay.plan.run(1)))?;
             rows.push(Row {
                 claim: "100 times less host time per launch",
                 forms: ["op by op".into(), name.into()],
-                ratio: Some(ratio.map(|ratio| ratio * TIMES as f64)),
+                timed: Some(Timed {
+                    ratio: ratio.ratio.map(|ratio| ratio * times),
+                    ms: [ratio.ms[0], ratio.ms[1] / times],
+                }),
                 note: format!("{each:.1} µs per replayed window, {} launches; on the dry device", replay.launches()),
             });
         }
@@ -384,7 +397,7 @@ impl<'r> Rows<'r> {
             rows.push(Row {
                 claim: "helps only from 16 rows on",
                 forms: [format!("{count} rows: op by op"), format!("{count} rows: replayed")],
-                ratio: Some(ratio),
+                timed: Some(ratio),
                 note: String::new(),
             });
         }
@@ -408,7 +421,7 @@ impl<'r> Rows<'r> {
         Ok(vec![Row {
             claim: "total potential: 25-35 %",
             forms: ["composed, op by op, update on the host, 3 reads".into(), "one launch, replayed, 1 read".into()],
-            ratio: Some(ratio),
+            timed: Some(ratio),
             note: format!("apart by {:.1e} after the same windows", self.apart()?),
         }])
     }
@@ -430,7 +443,7 @@ impl<'r> Rows<'r> {
         Ok(vec![Row {
             claim: "rotor caching: 2-3 %",
             forms: ["keys rotated in each window".into(), "rotated before, for angles that do not change".into()],
-            ratio: Some(self.ratio_of([&each, &before])?),
+            timed: Some(self.ratio_of([&each, &before])?),
             note: String::new(),
         }])
     }
@@ -443,7 +456,7 @@ impl<'r> Rows<'r> {
             Ok(Row {
                 claim: "sparse memory: 1-2 %",
                 forms: [format!("{share} filled: all slots"), format!("{share} filled: those that are filled")],
-                ratio: Some(self.ratio_of([&all, &filled])?),
+                timed: Some(self.ratio_of([&all, &filled])?),
                 note: String::new(),
             })
         });
@@ -459,11 +472,19 @@ impl<'r> Rows<'r> {
             Ok(Row {
                 claim,
                 forms: [format!("{steps}: composed"), format!("{steps}: in one launch")],
-                ratio: Some(self.ratio_of([&composed, &kernel])?),
+                timed: Some(self.ratio_of([&composed, &kernel])?),
                 note: moved(&composed, &kernel),
             })
         });
         rows.collect()
+    }
+
+    /// To compare with other engines: a window as it is, waited for.
+    fn speed(&self) -> Result<Vec<Row>> {
+        let [first, second] = [0, 1].map(|_| self.replayed(self.setting(KERNEL)));
+        let forms = ["one launch, waited for".into(), "the same".into()];
+        let timed = Some(self.ratio_of([&first?, &second?])?);
+        Ok(vec![Row { claim: "(none: how much ratios vary)", forms, timed, note: String::new() }])
     }
 
     fn halves(&self) -> Result<Vec<Row>> {
@@ -484,7 +505,7 @@ impl<'r> Rows<'r> {
         Ok(vec![Row {
             claim: "mixed precision: 20-30 %",
             forms: ["states in 32 bits".into(), "states in packed halves".into()],
-            ratio: Some(ratio),
+            timed: Some(ratio),
             note: format!("gradients apart by, per nudge, {}", errors.join(", ")),
         }])
     }

@@ -260,3 +260,80 @@ impl Window {
 
 /// The parameters with their learning rates.
 pub(super) const RATES: [(&str, f32); 2] = [("log_metric", 0.1), ("angles", 0.03)];
+
+#[cfg(test)]
+mod tests {
+    use super::super::composed::ALL;
+    use super::*;
+
+    const TINY: Size = Size { name: "tiny", rows: 3, keys: 20, width: 5 };
+
+    fn window(phases: Phases) -> Result<Window> {
+        Window::new(&Device::cpu(1), Setting { steps: 40, ..Setting::new(TINY, phases) })
+    }
+
+    fn gap(a: &[f32], b: &[f32]) -> f32 {
+        a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+    }
+
+    /// Whatever is saved, and whether ops run one by one, a window leaves the same gradient and the same parameters.
+    #[test]
+    fn all_forms_of_a_window_agree() -> Result<()> {
+        let kernel = window(Phases::Kernel(Storage::Floats))?;
+        kernel.record()?;
+        let (gradient, parameters) = (kernel.gradient()?, kernel.wait()?);
+        assert!(gradient.iter().any(|x| x.abs() > 1e-3), "{gradient:?}");
+        let some: [&'static [Saving]; 7] = [
+            &[],
+            &[Saving::RotatedKeys],
+            &[Saving::SharedForm],
+            &[Saving::OneSoftmax],
+            &[Saving::SumsInPlace],
+            &[Saving::Constants],
+            ALL,
+        ];
+        for savings in some {
+            for is_eager in [false, true] {
+                let composed = window(Phases::Composed(savings))?;
+                composed.is_eager.set(is_eager);
+                composed.record()?;
+                assert!(gap(&composed.gradient()?, &gradient) < 1e-4, "{savings:?}");
+                assert!(gap(&composed.wait()?, &parameters) < 1e-5, "{savings:?}");
+            }
+        }
+        let halves = window(Phases::Kernel(Storage::Halves))?;
+        halves.record()?;
+        let apart = gap(&halves.gradient()?, &gradient);
+        assert!(apart > 0.0 && apart < 1e-2, "{apart}");
+        Ok(())
+    }
+
+    /// The sums of a composed window are those of its steps: twice the phases' steps times the mean cost and the mean distance, which are the same.
+    #[test]
+    fn running_sums_are_those_of_all_steps() -> Result<()> {
+        let sums = |savings: &'static [Saving]| -> Result<Vec<f32>> {
+            let composed = window(Phases::Composed(savings))?;
+            composed.record()?;
+            block_on(composed.sums.to_f32())
+        };
+        let (all, saved) = (sums(&[])?, sums(ALL)?);
+        assert!(gap(&all[..1], &all[1..]) < 1e-3 && gap(&saved[..1], &saved[1..]) < 1e-3, "{all:?} {saved:?}");
+        // The free phase is one of three.
+        assert!((saved[0] / all[0] - 2.0 / 3.0).abs() < 0.05, "{all:?} {saved:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn the_step_on_the_host_is_the_one_on_the_device() -> Result<()> {
+        let [device, host] = [window(Phases::Kernel(Storage::Floats))?, window(Phases::Kernel(Storage::Floats))?];
+        device.record()?;
+        host.record()?;
+        let start = device.wait()?;
+        device.record_step()?;
+        host.step_on_host()?;
+        let (device, host) = (device.wait()?, host.wait()?);
+        assert!(gap(&device, &start) > 1e-4, "{device:?}");
+        assert!(gap(&device, &host) < 1e-5, "{device:?} {host:?}");
+        Ok(())
+    }
+}

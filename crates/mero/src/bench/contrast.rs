@@ -8,7 +8,7 @@ use crate::terminal::console::{say, say_json};
 use crate::terminal::progress::Progress;
 use crate::{Answer, Failure};
 use meromorph::report::{Table, figure};
-use meromorph_claims::contrast::{Row, Rows, SIZES, Size};
+use meromorph_claims::contrast::{Row, Rows, SIZES, Size, Timed};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Answer {
                 if args.json {
                     say_json(&json!({
                         "event": "row", "size": size.name, "claim": row.claim, "slow": row.forms[0], "fast": row.forms[1],
-                        "ratio": row.ratio, "note": row.note, "device": info.device, "adapter": info.name,
+                        "ratio": row.timed.map(|timed| timed.ratio), "ms": row.timed.map(|timed| timed.ms), "note": row.note, "device": info.device, "adapter": info.name,
                     }));
                 }
                 found.push(row);
@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args) -> Answer {
 }
 
 fn cells(row: &Row) -> [String; 5] {
-    let ratio = row.ratio.map_or(String::new(), |[median, low, high]| {
+    let ratio = row.timed.map_or(String::new(), |Timed { ratio: [median, low, high], .. }| {
         format!("{} ({} to {})", figure(median), figure(low), figure(high))
     });
     let [slow, fast] = row.forms.clone();

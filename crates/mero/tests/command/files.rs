@@ -48,6 +48,7 @@ fn a_failed_write_to_standard_output_is_an_error_of_every_command() {
         "experiment dose --mode contract --rows rows",
         "bench mlp --device cpu --threads 1 --hidden 8 --steps 2 --windows 1",
         "bench matmul --device cpu --threads 1 --size 16 --windows 1",
+        "bench contrast --device cpu --threads 1 --size small --samples 1 --only update",
         "bench scm --device cpu --threads 1 --n 64 --windows 1",
         "--help",
         "--version",

@@ -234,6 +234,11 @@ fn bad_arguments_give_exact_messages() {
         ),
         ("train good.csv --target y --threads 100000", "train: threads is 100000, expected at most 1024", 2),
         ("bench matmul --size 1000000", "bench: sizes: got 1000000000000 numbers, expected at most 4294967295", 2),
+        (
+            "bench contrast --only nothing",
+            "bench: --only: got \"nothing\", expected a part of one of: reading figures, counted readbacks, update, composed windows, memory pool, all that is implemented, replay, host time, batch sizes, everything, rotated keys, part of the memory, retrieval in one launch, halves, speed",
+            2,
+        ),
         ("bench mlp --windows 10000000", "bench: windows: got 10000000, expected at most 1000000", 2),
         (
             "bench claims --out good.csv",
