@@ -1,12 +1,13 @@
 //! From labelled rows to a memory: the run of the trainer, and the map that it leaves.
 
-use super::map::{Form, Map};
+use super::map::{Form, Map, MetricParts};
 use super::memory::{Memory, MemoryHeader};
 use super::options::ContrastOptions;
 use super::source::{Bank, Contrast, States, Update};
 use crate::autograd::Var;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::host;
 use crate::math;
 use crate::optim::{Optimizer, Schedule};
 use crate::tensor::Tensor;
@@ -34,7 +35,7 @@ impl Labelled {
             return wrong(format!("got {} numbers for {rows} labels, expected {inputs} for each", self.x.len()));
         }
         if let Some(at) = self.x.iter().position(|x| !x.is_finite()) {
-            let (row, column, x) = (at / inputs, at % inputs, self.x[at]);
+            let (row, column, x) = (at / inputs, at % inputs, host::number(f64::from(self.x[at])));
             return wrong(format!("row {row}, column {column}: got {x}, expected a finite number"));
         }
         let mut counts = vec![0_usize; self.names.len()];
@@ -153,6 +154,17 @@ fn first_matrix(inputs: usize, outputs: usize) -> Vec<f32> {
     (0..inputs * outputs).map(|at| f32::from(u8::from(at % inputs % outputs == at / inputs))).collect()
 }
 
+/// A learned map: a row x is compared as A (x - shift).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Learned {
+    /// A [outputs, inputs].
+    pub matrix: Vec<f32>,
+    /// Subtracted from each row, [inputs].
+    pub shift: Vec<f32>,
+    /// The weights and angles that A is made of.
+    pub metric: MetricParts,
+}
+
 /// A run that learns the map for rows.
 pub struct Learning {
     trainer: Trainer,
@@ -220,14 +232,33 @@ impl Learning {
     ///
     /// Errors if the loss becomes infinite or NaN.
     pub async fn run(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<()> {
-        if self.trainer.run(watch).await?.stop == Stop::Diverged {
-            return Err(Error::new("contrast: the loss is not finite any more: use a smaller lr, sharpness or nudge"));
-        }
+        while self.epoch(watch).await? {}
         Ok(())
+    }
+
+    /// One epoch of `run`; returns whether the run goes on.
+    ///
+    /// Errors if the loss becomes infinite or NaN.
+    pub async fn epoch(&mut self, watch: &mut dyn FnMut(&Event<'_>) -> Flow) -> Result<bool> {
+        match self.trainer.epoch(watch).await? {
+            Some(outcome) if outcome.stop == Stop::Diverged => {
+                Err(Error::new("contrast: the loss is not finite any more: use a smaller lr, sharpness or nudge"))
+            }
+            outcome => Ok(outcome.is_none()),
+        }
     }
 
     /// The memory of these rows, under the map as it is now.
     pub async fn memory(&self, rows: &Labelled, header: MemoryHeader) -> Result<Memory> {
+        let header = MemoryHeader { names: rows.names.clone(), sharpness: self.sharpness, ..header };
+        let Learned { matrix, shift, metric } = self.learned().await?;
+        let mut memory = Memory::new(header, matrix, shift, &rows.x, rows.classes.clone())?;
+        memory.metric = metric;
+        Ok(memory)
+    }
+
+    /// The map as it is now.
+    pub async fn learned(&self) -> Result<Learned> {
         let flat = self.trainer.parameters().await?;
         let device = self.trainer.device();
         let parameters: Vec<Var> = self
@@ -241,8 +272,18 @@ impl Learning {
             })
             .collect();
         let matrix = self.map.matrix(&parameters).value().to_f32().await?;
-        let scaled = matrix.iter().zip(self.scaling.scale.iter().cycle()).map(|(a, scale)| a * scale).collect();
-        let header = MemoryHeader { names: rows.names.clone(), sharpness: self.sharpness, ..header };
-        Memory::new(header, scaled, self.scaling.shift.clone(), &rows.x, rows.classes.clone())
+        let values: Vec<&[f32]> = self
+            .trainer
+            .network()
+            .layout()
+            .parameters
+            .iter()
+            .map(|one| &flat[one.offset..][..one.shape.len()])
+            .collect();
+        Ok(Learned {
+            matrix: matrix.iter().zip(self.scaling.scale.iter().cycle()).map(|(a, scale)| a * scale).collect(),
+            shift: self.scaling.shift.clone(),
+            metric: self.map.metric_parts(&values),
+        })
     }
 }

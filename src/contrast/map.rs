@@ -32,6 +32,17 @@ pub enum Form {
     Linear(usize),
 }
 
+/// What a metric has learned, as its user reads it: weights of 1 and angles of 0 leave distances Euclidean. A matrix of its own and blocks have none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MetricParts {
+    /// How much the square of each coordinate counts, after the rotations if there are any.
+    pub weights: Vec<f32>,
+    /// Angles of the plane rotations in radians, in the order in which they are applied.
+    pub angles: Vec<f32>,
+    /// The two coordinates that each angle turns, [angles, 2].
+    pub planes: Vec<u32>,
+}
+
 /// The bounds of the weights of a metric.
 pub(crate) const WEIGHTS: [f32; 2] = [0.01, 100.0];
 
@@ -102,6 +113,24 @@ impl Map {
             }
         }
         found.into_iter().map(|(name, initial)| (name.to_owned(), initial)).collect()
+    }
+
+    /// What the values of its parameters, in their order, say to a reader.
+    #[must_use]
+    pub fn metric_parts(&self, values: &[&[f32]]) -> MetricParts {
+        let Form::Metric(_, rotors) = self.form else { return MetricParts::default() };
+        let names = self.parameters(None);
+        let of = |name: &str| {
+            let found = names.iter().zip(values).find(|((known, _), _)| known == name);
+            found.map(|(_, values)| values.to_vec()).unwrap_or_default()
+        };
+        let weights = of("log_metric").iter().map(|log| log.exp()).collect();
+        let plane = |rotors: &Rotors, angle: usize| {
+            let (a, b) = rotors.plane(angle);
+            [a as u32, b as u32]
+        };
+        let planes = rotors.iter().flat_map(|rotors| (0..rotors.angles).flat_map(move |angle| plane(rotors, angle)));
+        MetricParts { weights, angles: of("angles"), planes: planes.collect() }
     }
 
     /// The model whose outputs are the mapped coordinates. `weight` holds the initial values of a matrix, [outputs, inputs].

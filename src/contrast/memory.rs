@@ -1,6 +1,7 @@
 //! A learned memory: rows with classes, and the map under which they are compared. It finds the nearest rows, and says whether a row is like any of them.
 
 use super::learn::{Labelled, Scaling};
+use super::map::MetricParts;
 use crate::error::{Error, Result};
 use crate::files::tensors::{self, Array, CHECKSUM, Data, NO_CHECKSUM, Tensors};
 use crate::host;
@@ -17,6 +18,8 @@ pub struct Memory {
     pub map: Vec<f32>,
     /// Subtracted from each row, [inputs].
     pub shift: Vec<f32>,
+    /// What the map of a metric is made of; nothing for other maps and for files without it.
+    pub metric: MetricParts,
     /// The class of each row.
     pub classes: Vec<u32>,
     /// The mapped rows, coordinate by coordinate: [outputs, rows].
@@ -32,13 +35,15 @@ pub struct MemoryHeader {
     pub target: String,
     /// Names of the classes.
     pub names: Vec<String>,
+    /// Whether the names are numbers, as which JavaScript was given them.
+    pub is_numeric: bool,
     /// β: a row at distance d from a query has weight exp(-β d).
     pub sharpness: f64,
     /// The distance beyond which nothing in memory is like a row: within it, 99 % of the rows in memory have another one.
     pub reach: f64,
 }
 
-record! { MemoryHeader { columns, target, names, sharpness, reach } }
+record! { MemoryHeader { columns, target, names, is_numeric = false, sharpness, reach } }
 
 /// A row of the memory that is near a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,7 +95,7 @@ impl Memory {
         if map.iter().chain(&shift).any(|x| !x.is_finite()) || !header.sharpness.is_finite() {
             return Err(Error::new("memory: the map holds a number that is not finite"));
         }
-        let mut memory = Self { header, map, shift, classes, keys: Vec::new() };
+        let mut memory = Self { header, map, shift, metric: MetricParts::default(), classes, keys: Vec::new() };
         let mapped = memory.mapped(rows)?;
         if let Some(at) = mapped.iter().position(|x| !x.is_finite()) {
             let row = at / memory.outputs();
@@ -197,7 +202,7 @@ impl Memory {
             let (row, column) = (at / inputs, at % inputs);
             return Err(Error::new(format!(
                 "memory: row {row}, column {column}: got {}, expected a finite number",
-                x[at]
+                host::number(f64::from(x[at]))
             )));
         }
         let parts = parts(x.len() / inputs);
@@ -282,8 +287,17 @@ impl Memory {
         content.put_f32("map", &[self.outputs(), self.inputs()], self.map.clone());
         content.put_f32("shift", &[self.inputs()], self.shift.clone());
         content.put_f32("keys", &[self.outputs(), self.rows()], self.keys.clone());
-        let classes = Array { shape: vec![self.rows()], data: Data::U32(self.classes.clone()) };
-        content.tensors.insert("classes".into(), classes);
+        let MetricParts { weights, angles, planes } = &self.metric;
+        for (name, values) in [("weights", weights), ("angles", angles)] {
+            if !values.is_empty() {
+                content.put_f32(name, &[values.len()], values.clone());
+            }
+        }
+        let whole = |shape, values: &[u32]| Array { shape, data: Data::U32(values.to_vec()) };
+        if !planes.is_empty() {
+            content.tensors.insert("planes".into(), whole(vec![planes.len() / 2, 2], planes));
+        }
+        content.tensors.insert("classes".into(), whole(vec![self.rows()], &self.classes));
         tensors::write(&content)
     }
 
@@ -312,15 +326,35 @@ impl Memory {
         if found != [rows] || classes.iter().any(|class| *class as usize >= header.names.len()) {
             return Err(wrong("the classes of the memory do not fit its rows and names"));
         }
-        let numbers = [&map, &shift, &keys].into_iter().flatten();
+        let metric = metric_of(&mut content, inputs, source)?;
+        let numbers = [&map, &shift, &keys, &metric.weights, &metric.angles].into_iter().flatten();
         if numbers.copied().any(|x| !x.is_finite()) || !header.reach.is_finite() || !header.sharpness.is_finite() {
             return Err(wrong("the memory holds a number that is not finite"));
         }
         if !header.columns.is_empty() && header.columns.len() != inputs {
             return Err(wrong("the names of the columns do not fit the map"));
         }
-        Ok(Self { header, map, shift, classes, keys })
+        Ok(Self { header, map, shift, metric, classes, keys })
     }
+}
+
+/// What the map of a metric of so many coordinates is made of, if the file says so.
+fn metric_of(content: &mut Tensors, inputs: usize, source: &str) -> Result<MetricParts> {
+    let angles = content.shape("angles").map(|shape| shape.iter().product());
+    let has_weights = content.shape("weights").is_some();
+    let mut take = |name: &str, length: Option<usize>| {
+        length.map_or_else(|| Ok(Vec::new()), |length| content.take_f32(name, &[length]))
+    };
+    let (weights, angles) = (take("weights", has_weights.then_some(inputs))?, take("angles", angles)?);
+    let planes = match content.tensors.remove("planes") {
+        Some(Array { shape, data: Data::U32(planes) }) if shape == [angles.len(), 2] => planes,
+        None if angles.is_empty() => Vec::new(),
+        _ => return Err(Error::new(format!("{source}: the planes of the memory do not fit its angles"))),
+    };
+    if planes.iter().any(|at| *at as usize >= inputs) {
+        return Err(Error::new(format!("{source}: the planes of the memory do not fit its map")));
+    }
+    Ok(MetricParts { weights, angles, planes })
 }
 
 /// A sum of products in eight lanes.

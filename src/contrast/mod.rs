@@ -14,8 +14,8 @@ mod source;
 
 pub use equilibrium::Equilibrium;
 pub use judge::Judged;
-pub use learn::{Labelled, Learning};
-pub use map::{Form, Map, Metric, stepped};
+pub use learn::{Labelled, Learned, Learning};
+pub use map::{Form, Map, Metric, MetricParts, stepped};
 pub use memory::{Found, Memory, MemoryHeader, Neighbour};
 pub use options::{ContrastOptions, MapKind, OPTIONS};
 pub use rotors::{Planes, Rotors};

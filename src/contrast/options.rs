@@ -3,6 +3,7 @@
 use super::map::{Form, Map, Metric};
 use super::rotors::Rotors;
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::kernels::retrieve::Retrieval;
 use crate::options::{Entry, Group, Kind, Range, Table, Value};
 
@@ -146,7 +147,8 @@ impl ContrastOptions {
     /// Errors if options contradict each other.
     pub fn check(&self) -> Result<()> {
         if self.test > 0.9 {
-            return Err(Error::usage(format!("test: got {}, expected at most 0.9 of the rows", self.test)));
+            let test = number(self.test);
+            return Err(Error::usage(format!("test: got {test}, expected at most 0.9 of the rows")));
         }
         Ok(())
     }

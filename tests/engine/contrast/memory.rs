@@ -1,11 +1,12 @@
 //! Memories by hand: what they find, how sure they are, how they are judged, and their files.
 
 use meromorph::Result;
-use meromorph::contrast::{Labelled, Memory, MemoryHeader, Neighbour};
+use meromorph::contrast::{Labelled, Memory, MemoryHeader, MetricParts, Neighbour};
 
 fn header() -> MemoryHeader {
     let names = ["left", "right"].map(str::to_owned).to_vec();
-    MemoryHeader { columns: vec!["a".into(), "b".into()], target: "side".into(), names, sharpness: 2.0, reach: 0.0 }
+    let columns = vec!["a".into(), "b".into()];
+    MemoryHeader { columns, target: "side".into(), names, sharpness: 2.0, ..MemoryHeader::default() }
 }
 
 /// Rows at 0, 1, 3, 6 and 10 along a, which the map doubles; b does not count, and a is shifted by 1.
@@ -60,6 +61,10 @@ fn files_give_the_same_memory_or_say_what_is_wrong() -> Result<()> {
     let memory = line()?;
     let bytes = memory.save()?;
     assert_eq!(Memory::load(&bytes, "a")?, memory);
+    let mut turned = line()?;
+    turned.metric = MetricParts { weights: vec![4.0, 0.0], angles: vec![0.5], planes: vec![0, 1] };
+    turned.header.is_numeric = true;
+    assert_eq!(Memory::load(&turned.save()?, "a")?, turned);
     let refused = |bytes: &[u8]| Memory::load(bytes, "a").map(drop).expect_err("it is damaged").to_string();
     for at in [9, 200, bytes.len() - 1] {
         let mut damaged = bytes.clone();
@@ -67,6 +72,10 @@ fn files_give_the_same_memory_or_say_what_is_wrong() -> Result<()> {
         assert!(refused(&damaged).starts_with("a: "), "byte {at}");
     }
     assert!(refused(&bytes[..bytes.len() - 4]).starts_with("a: "));
+    for (angles, planes, what) in [(vec![0.5], vec![0, 2], "map"), (vec![0.5, 0.1], vec![0, 1], "angles")] {
+        turned.metric = MetricParts { angles, planes, ..MetricParts::default() };
+        assert_eq!(refused(&turned.save()?), format!("a: the planes of the memory do not fit its {what}"));
+    }
     let wrong = |map: Vec<f32>, rows: &[f32], classes: Vec<u32>| {
         Memory::new(header(), map, vec![0.0, 0.0], rows, classes).map(drop).expect_err("it does not fit").to_string()
     };
