@@ -150,6 +150,9 @@ function section(name, text) {
   return Buffer.from([0, body.length, ...body]);
 }
 
+/** The scripts of workers in browsers, which may be classic workers. */
+const WORKERS = ["worker", "contrast-worker"];
+
 /** Bundles one script of the package, without the modules that it imports only when needed. */
 async function script(name, platform = "browser", how = {}) {
   const external = [
@@ -161,13 +164,15 @@ async function script(name, platform = "browser", how = {}) {
     "./fit-wasm.js",
     "./fit-webgpu.js",
     "./fit-webgpu-wasm.js",
+    "./contrast-wasm.js",
+    "./contrast-inline-worker.js",
   ];
   await build({
     entryPoints: [join(web, `src/${name}.ts`)],
     outfile: join(web, `dist/${name}.js`),
     external,
     platform,
-    format: name === "worker" ? "iife" : "esm",
+    format: WORKERS.includes(name) ? "iife" : "esm",
     sourcemap: true,
     // Not minified for Node, which prints the line that threw.
     define: { BINDINGS: JSON.stringify(fingerprint(join(web, "pkg"))) },
@@ -208,10 +213,14 @@ const writeText = (name, text) =>
 const INTERNAL = [
   "serve",
   "browser.d.ts",
+  "connected.d.ts",
+  "contrast-node-worker.d.ts",
+  "contrast-worker.d.ts",
   "direct.d.ts",
   "fit-webgpu.d.ts",
   "gpu.d.ts",
   "inlined.d.ts",
+  "node-files.d.ts",
   "node-worker.d.ts",
   "received.d.ts",
   "runtime.d.ts",
@@ -224,9 +233,8 @@ async function scripts() {
   run(join(web, "node_modules/.bin/tsc"), ["-p", web]);
   for (const name of INTERNAL) rmSync(join(dist, name), { recursive: true });
   await Promise.all([
-    ...["index", "inline", "worker", "direct", "export", "fit", "fit-webgpu"].map((name) => script(name)),
-    script("node", "node"),
-    script("node-worker", "node"),
+    ...["index", "inline", "direct", "export", "fit", "fit-webgpu", "contrast", ...WORKERS].map((name) => script(name)),
+    ...["node", "node-worker", "contrast-node", "contrast-node-worker"].map((name) => script(name, "node")),
   ]);
   for (const { folder, file } of PARTS)
     if (file) copyFileSync(join(web, folder, "meromorph_bg.wasm"), join(dist, file));
@@ -234,12 +242,12 @@ async function scripts() {
     throw new Error("the two wasm builds have different bindings, but the scripts contain only one");
   const packed = (file) => deflateRawSync(readFileSync(file), { level: 9 }).toString("base64");
   writeText("inline-wasm", packed(join(dist, "meromorph.wasm")));
-  for (const name of ["onnx", "fit", "fit-webgpu"])
+  for (const name of ["onnx", "fit", "fit-webgpu", "contrast"])
     writeText(`${name}-wasm`, packed(join(web, `pkg/${name}/meromorph_bg.wasm`)));
-  writeText(
-    "inline-worker",
-    readFileSync(join(dist, "worker.js"), "utf8").replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n"),
-  );
+  for (const name of WORKERS) {
+    const source = readFileSync(join(dist, `${name}.js`), "utf8").replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n");
+    writeText(name.replace("worker", "inline-worker"), source);
+  }
   await classic();
   copyFileSync(join(root, "docs/CHANGELOG.md"), join(web, "CHANGELOG.md"));
   for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) copyFileSync(join(root, licence), join(web, licence));

@@ -64,6 +64,14 @@ export const PARTS = [
     isOptimised: true,
     budget: { gzip: 380_000, brotli: 311_500 },
   },
+  {
+    name: "contrast",
+    folder: "pkg/contrast",
+    crate: "contrast",
+    instructions: PLAIN,
+    isOptimised: true,
+    budget: { gzip: 492_000, brotli: 400_000 },
+  },
   { name: "evidence", folder: "pkg/evidence", crate: "evidence", instructions: PLAIN, isOptimised: false },
   {
     name: "evidence-relaxed",

@@ -86,6 +86,8 @@ fn typescript_types_have_every_option() {
     check_types("web/src/train-options.ts", "src/run/options/table.rs and reading.rs", &[train, reading]);
     let fit = ("Options of a curve fit that the engine reads.", "SolverOptions", typescript(&fit::OPTIONS));
     check_types("web/src/fit-options.ts", "src/fit/options.rs", &[fit]);
+    let contrast = ("Options of a learned memory.", "ContrastOptions", typescript(&contrast::OPTIONS));
+    check_types("web/src/contrast-options.ts", "src/contrast/options.rs", &[contrast]);
     let predicting = ("Options of a prediction that the engine reads.", "PredictingOptions", typescript(&PREDICTING));
     check_types("web/src/predict-options.ts", "src/run/options/predicting.rs", &[predicting]);
     let measuring = ("How much of a training run is measured.", "MeasuringOptions", typescript(&profile::OPTIONS));

@@ -2,7 +2,7 @@
 // servers put them. If they are missing (some bundlers drop them; a page of another origin cannot start the worker),
 // modules of this package with an embedded copy are used.
 import { LoadError, messageOf } from "./errors.js";
-import { fromText, inflated, started } from "./inlined.js";
+import { fromText, inflated, started, withFallback } from "./inlined.js";
 import { compiled, hasRelaxedSimd, type Runtime } from "./runtime.js";
 
 let module: Promise<WebAssembly.Module> | undefined;
@@ -10,6 +10,7 @@ let module: Promise<WebAssembly.Module> | undefined;
 export const browser: Runtime = {
   module() {
     module ??= withFallback(
+      "open",
       () => {
         const plain = () => compiled(new URL("./meromorph.wasm", import.meta.url));
         return hasRelaxedSimd() ? compiled(new URL("./meromorph.relaxed.wasm", import.meta.url)).catch(plain) : plain();
@@ -27,6 +28,7 @@ export const browser: Runtime = {
         "open: workers cannot be started here, as in a service worker: give worker: false, with meromorph/inline or meromorph.classic.js",
       );
     return withFallback(
+      "open",
       () => started(() => new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: "meromorph" })),
       async () => {
         const { default: source } = await import("./inline-worker.js");
@@ -41,20 +43,3 @@ export const browser: Runtime = {
       );
     }),
 };
-
-/** Tries the package's files first, then the embedded copy. */
-async function withFallback<T>(fromFiles: () => Promise<T>, embedded: () => Promise<T>): Promise<T> {
-  let missing: unknown;
-  try {
-    return await fromFiles();
-  } catch (error) {
-    missing = error;
-  }
-  try {
-    return await embedded();
-  } catch (error) {
-    throw new LoadError(
-      `open: neither the engine's files (${messageOf(missing)}) nor their embedded copy can be loaded (${messageOf(error)})`,
-    );
-  }
-}

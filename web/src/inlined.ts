@@ -1,6 +1,7 @@
 // Makes the WebAssembly module and the worker from text.
+
+import type { EngineWorker } from "./connected.js";
 import { LoadError, messageOf } from "./errors.js";
-import type { EngineWorker } from "./runtime.js";
 
 /** Compiles a module from base64 of raw deflate. */
 export async function inflated(text: string): Promise<WebAssembly.Module> {
@@ -10,15 +11,16 @@ export async function inflated(text: string): Promise<WebAssembly.Module> {
 }
 
 /**
- * A function that fetches a WebAssembly and starts it when it is first called; after a failure, also at the next call.
+ * A function that fetches a WebAssembly and starts it when it is first called, with what `start` returns; after a
+ * failure, also at the next call.
  * `name` stands in the error.
  */
-export function fetched(
+export function fetched<T>(
   name: string,
   load: () => Promise<{ default: string }>,
-  start: (module: WebAssembly.Module) => void,
-): () => Promise<void> {
-  let loading: Promise<void> | undefined;
+  start: (module: WebAssembly.Module) => T,
+): () => Promise<T> {
+  let loading: Promise<T> | undefined;
   return () =>
     (loading ??= load()
       .then(async ({ default: text }) => start(await inflated(text)))
@@ -55,4 +57,25 @@ export function started(start: () => Worker): Promise<EngineWorker> {
         terminate: () => worker.terminate(),
       });
   });
+}
+
+/** Tries the package's files first, then the embedded copy. `call` stands in the error. */
+export async function withFallback<T>(
+  call: string,
+  fromFiles: () => Promise<T>,
+  embedded: () => Promise<T>,
+): Promise<T> {
+  let missing: unknown;
+  try {
+    return await fromFiles();
+  } catch (error) {
+    missing = error;
+  }
+  try {
+    return await embedded();
+  } catch (error) {
+    throw new LoadError(
+      `${call}: neither the engine's files (${messageOf(missing)}) nor their embedded copy can be loaded (${messageOf(error)})`,
+    );
+  }
 }

@@ -5,10 +5,10 @@
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
 import type { Engine } from "./engine.js";
-import { DeviceError, LoadError, messageOf } from "./errors.js";
+import { DeviceError } from "./errors.js";
 import { hasGpu, provideGpu } from "./gpu.js";
+import { spawned, withFiles } from "./node-files.js";
 import { describeIn, hasRelaxedSimd, openIn, type Runtime } from "./runtime.js";
 import type { DescribeOptions, Description, OpenOptions, TableSource } from "./types.js";
 
@@ -17,7 +17,7 @@ export * from "./exports.js";
 let module: Promise<WebAssembly.Module> | undefined;
 const node: Runtime = {
   module: () =>
-    (module ??= withFiles(async () =>
+    (module ??= withFiles("open", async () =>
       WebAssembly.compile(
         await readFile(
           hasRelaxedSimd()
@@ -31,16 +31,7 @@ const node: Runtime = {
     })),
   async spawn(needsGpu) {
     if (needsGpu) avoidOpenGl();
-    // Command-line flags of the process, such as `--input-type`, must not apply to this script.
-    const worker = new Worker(new URL("./node-worker.js", import.meta.url), { workerData: { needsGpu }, execArgv: [] });
-    await withFiles(() => new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject)));
-    // The process stays alive for pending calls, not for the worker.
-    worker.unref();
-    return {
-      connect: (port, module) => worker.postMessage({ port, module }, [port as never]),
-      onFailure: (report) => worker.on("error", ({ message }) => report(message)),
-      terminate: () => void worker.terminate(),
-    };
+    return spawned("open", new URL("./node-worker.js", import.meta.url), { needsGpu });
   },
   async direct(needsGpu) {
     if (needsGpu) await provideGpu();
@@ -54,17 +45,6 @@ const node: Runtime = {
     return new Response(await readFile(isPath ? text : fileURLToPath(text), { signal }));
   },
 };
-
-/** Runs `make`, which needs the package's own files. A bundler may have left them behind. */
-async function withFiles<T>(make: () => Promise<T>): Promise<T> {
-  try {
-    return await make();
-  } catch (error) {
-    throw new LoadError(
-      `open: the engine's files cannot be loaded; if the program is bundled, mark meromorph as external: ${messageOf(error)}`,
-    );
-  }
-}
 
 /**
  * Deno also tries OpenGL, and crashes on exit if a worker thread did so. A backend that the user has chosen is not

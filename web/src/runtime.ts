@@ -1,21 +1,14 @@
 // Opens an engine in any runtime. Each runtime says where its WebAssembly and its worker come from.
-import { Connection } from "./connection.js";
+import { abortable, connected, type EngineWorker, fetched } from "./connected.js";
+import type { Connection } from "./connection.js";
 import { Engine } from "./engine.js";
-import { InputError, InternalError, LoadError, messageOf, shown } from "./errors.js";
+import { InputError, LoadError, messageOf, shown } from "./errors.js";
 import type { Request } from "./fetch.js";
 import { split, taken } from "./options.js";
 import { pack } from "./parcel.js";
 import { READING_OPTIONS } from "./train-options.js";
 import type { DescribeOptions, Description, OpenOptions, RuntimeOptions, TableSource } from "./types.js";
 import { ENGINE, type Port } from "./wire.js";
-
-/** A worker whose script runs and that waits for its port. */
-export interface EngineWorker {
-  connect(port: MessagePort, module: WebAssembly.Module): void;
-  /** Calls `report` if the worker fails. */
-  onFailure(report: (reason: string) => void): void;
-  terminate(): void;
-}
 
 /** One kind of runtime: where it gets the package's own files from. */
 export interface Runtime {
@@ -27,8 +20,6 @@ export interface Runtime {
   /** How URLs are fetched, if not by `fetch`. */
   request?: Request;
 }
-
-const fetched: Request = (source, signal) => fetch(source, { signal: signal ?? null });
 
 /** Opens a device in a runtime. */
 export async function openIn(runtime: Runtime, options: OpenOptions): Promise<Engine> {
@@ -151,46 +142,4 @@ function starter(
       connected(worker ? runtime.spawn(needsGpu) : runtime.direct(needsGpu), module, runtime.request ?? fetched),
       signal,
     );
-}
-
-/** Resolves to the connection, or rejects with the signal's reason. */
-async function abortable(connecting: Promise<Connection>, signal: AbortSignal | undefined): Promise<Connection> {
-  if (!signal) return connecting;
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      reject(signal.reason);
-      connecting.then(
-        (connection) => connection.close(new InputError("engine: was not opened", "usage")),
-        () => {},
-      );
-    };
-    signal.addEventListener("abort", abort, { once: true });
-    connecting.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
-}
-
-type Host = EngineWorker | Awaited<ReturnType<Runtime["direct"]>>;
-
-async function connected(
-  starting: Promise<Host>,
-  compiling: Promise<WebAssembly.Module>,
-  request: Request,
-): Promise<Connection> {
-  const [started, compiled] = await Promise.allSettled([starting, compiling]);
-  if (started.status === "rejected") throw started.reason;
-  const [host, module] = [started.value, compiled];
-  if (module.status === "rejected") {
-    if ("terminate" in host) host.terminate();
-    throw module.reason;
-  }
-  const { port1, port2 }: { port1: Port; port2: Port } = new MessageChannel();
-  if (!("terminate" in host)) {
-    host.serve(port2, module.value);
-    port2.unref?.();
-    return new Connection(port1, () => port1.postMessage({ id: 0, on: ENGINE, call: "dispose", args: [] }), request);
-  }
-  const connection = new Connection(port1, () => host.terminate(), request);
-  host.onFailure((reason) => connection.close(new InternalError(`the engine's worker failed: ${reason}`)));
-  host.connect(port2, module.value);
-  return connection;
 }

@@ -106,7 +106,69 @@ export interface ModelCalls {
   save(): Uint8Array<ArrayBuffer>;
 }
 
-export interface Calls extends EngineCalls, RunCalls, ModelCalls {
+/** Rows of a memory: x [classes, inputs], and the place of each row's class in `names`. */
+export interface LabelledRows {
+  x: Float32Array<ArrayBuffer>;
+  inputs: number;
+  classes: Uint32Array<ArrayBuffer>;
+  names: string[];
+  isNumeric: boolean;
+}
+
+/** A learned map as it is sent. */
+export interface RemoteMap {
+  matrix: Float32Array;
+  shift: Float32Array;
+  weights: Float32Array;
+  angles: Float32Array;
+  /** [angles, 2] */
+  planes: Uint32Array;
+}
+
+/** An epoch of a run that learns a memory. */
+export interface RemoteEpoch {
+  epoch: number;
+  epochs: number;
+  loss: number;
+  lr: number;
+  accuracy: number | null;
+  map: RemoteMap;
+}
+
+/** What a memory says of itself. */
+export interface RemoteMemory {
+  classes: string[];
+  isNumeric: boolean;
+  columns: string[];
+  target: string;
+  /** The class of each row. */
+  rows: Uint32Array;
+  reach: number;
+  sharpness: number;
+  map: RemoteMap;
+}
+
+/** What is found for some queries: their neighbours one after another, and for each query the other two. */
+export interface RemoteFound {
+  rows: Uint32Array;
+  distances: Float32Array;
+  weights: Float32Array;
+  known: Uint32Array;
+  classes: Uint32Array;
+}
+
+/** The calls of a memory, which has a worker of its own. */
+export interface MemoryCalls {
+  learn(rows: LabelledRows, options: unknown): void;
+  /** Undefined once the run is over. The event has its fields if it `isWatched`. */
+  learnEpoch(isWatched: boolean): RemoteEpoch | undefined;
+  /** The memory of the run, which is over. */
+  learned(): RemoteMemory;
+  loadMemory(bytes: Uint8Array): RemoteMemory;
+  find(x: Float32Array, count: number): RemoteFound;
+}
+
+export interface Calls extends EngineCalls, RunCalls, ModelCalls, MemoryCalls {
   dispose(): void;
 }
 

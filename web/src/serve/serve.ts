@@ -1,10 +1,11 @@
 // The engine's end of a port: receives calls on numbered objects and sends their answers. Runs in the thread that
 // starts it.
 import * as wasm from "../../pkg/meromorph.js";
-import { InputError, type SerializedError, serializeError } from "../errors.js";
+import { InputError, type SerializedError } from "../errors.js";
 import { read } from "../keep.js";
 import type { Description, StepProfile } from "../types.js";
-import { type Answer, type Call, ENGINE, type Parcel, type Port, type RemoteModel } from "../wire.js";
+import { ENGINE, type Parcel, type Port, type RemoteModel } from "../wire.js";
+import { answered } from "./answers.js";
 import { Backup, type LockedName, locked } from "./backup.js";
 import { Device } from "./device.js";
 import { ServedModel } from "./model.js";
@@ -25,7 +26,7 @@ export function serve(port: Port, module: WebAssembly.Module): void {
     crash = { name: "InternalError", message };
     for (const listen of crashListeners) listen(crash);
   });
-  const send = (answer: Answer, transfer: Transferable[] = []) => port.postMessage(answer, transfer);
+  const send = answered(port, (on, call, args) => served.call(on, call, args));
   const onCrash = (crash: SerializedError) => send({ crash });
   const served = new Served(() => {
     crashListeners.delete(onCrash);
@@ -33,21 +34,6 @@ export function serve(port: Port, module: WebAssembly.Module): void {
   });
   crashListeners.add(onCrash);
   if (crash) onCrash(crash);
-  port.onmessage = async ({ data: { id, on, call, args } }: MessageEvent<Call>) => {
-    try {
-      const value = await served.call(on, call, args);
-      send({ id, value }, buffers(value));
-    } catch (error) {
-      send({ id, error: serializeError(error) });
-    }
-  };
-}
-
-/** The buffers in an answer. They are new, so they can be transferred. */
-function buffers(value: unknown): ArrayBuffer[] {
-  const parts =
-    typeof value === "object" && value !== null && !ArrayBuffer.isView(value) ? Object.values(value) : [value];
-  return parts.filter((part) => ArrayBuffer.isView(part)).map(({ buffer }) => buffer as ArrayBuffer);
 }
 
 class Served {

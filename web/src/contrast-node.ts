@@ -1,0 +1,36 @@
+/**
+ * Learned memories in Node, Deno and Bun: see `contrast.ts`.
+ * @module
+ */
+import { fetched } from "./inlined.js";
+import {
+  type Label,
+  type LearnOptions,
+  learnIn,
+  loadIn,
+  type Memory,
+  type MemoryRow,
+  type MemoryRuntime,
+} from "./memory.js";
+import { spawned } from "./node-files.js";
+
+export * from "./memory-exports.js";
+
+const node: MemoryRuntime = {
+  module: fetched(
+    "contrast",
+    () => import("./contrast-wasm.js"),
+    (module) => module,
+  ),
+  spawn: (call) => spawned(call, new URL("./contrast-node-worker.js", import.meta.url)),
+};
+
+/** Learns a memory from rows and their labels, in a worker thread. */
+export const learn = (
+  rows: readonly MemoryRow[] | MemoryRow,
+  labels: readonly Label[] | MemoryRow,
+  options: LearnOptions = {},
+): Promise<Memory> => learnIn(node, rows, labels, options);
+
+/** A memory from the bytes of a file that `memory.save()` or `mero contrast` wrote. */
+export const loadMemory = (file: Uint8Array | ArrayBuffer | Blob): Promise<Memory> => loadIn(node, file);
