@@ -8,14 +8,15 @@ import { join } from "node:path";
 import { test, web } from "./browser.mjs";
 import { address, browsers, cells, demo, device, drawn, figuresOf, LONG, onDevice, shift, texts } from "./site.mjs";
 
-const PAGES = ["index", "playground", "fit", "many", "poles", "interpolator", "arm", "profile", "bench"];
+const PAGES = ["index", "playground", "fit", "many", "memory", "poles", "interpolator", "arm", "profile", "bench"];
 
-test("the landing page links to eight demos; every page has a security policy, a menu entry, and fits a phone", async () => {
+test("the landing page links to nine demos; every page has a security policy, a menu entry, and fits a phone", async () => {
   const { page, done } = await demo("index", { viewport: { width: 390, height: 844 } });
   assert.deepEqual(await texts(page, ".tile h2"), [
     "Playground",
     "Fit",
     "Many fits",
+    "Memory",
     "Poles",
     "Interpolator",
     "Robot arm",
@@ -103,6 +104,97 @@ test("a page whose work fails says so and can be used again", async () => {
     }
     await done();
   }
+});
+
+test("Memory: it learns what counts, names drawings, learns new names, and says that something is unlike anything it knows", async () => {
+  const { page, trained, done } = await demo("memory");
+  await trained();
+  const answer = () => page.textContent("#answer strong");
+  const said = (text) =>
+    page.waitForFunction((text) => document.querySelector("#answer strong").textContent === text, text);
+  assert.match(await page.textContent("#status"), /^64 drawings with 4 names, learned in [\d.]+ s\. Draw something\.$/);
+  const figures = await figuresOf(page, "#figures");
+  assert.deepEqual([figures.Epoch, figures["Held out, found"]], ["60", "100 %"]);
+  assert.ok(Number(figures.Loss) < 0.1 && Number(figures.Reach) > 0.5, JSON.stringify(figures));
+  // The mouth is in the sixth and the seventh row of the grid.
+  assert.match(await page.getAttribute("#cells", "aria-label"), /most in row [67], column [3-6]$/);
+  assert.match(await page.getAttribute("#weights .plot", "aria-label"), /64 weights from 0\.\d+ to \d/);
+  assert.match(await page.getAttribute("#angles .plot", "aria-label"), /192 angles up to \d/);
+  await drawn(page, "#plane");
+  assert.equal(await answer(), "calm");
+  assert.equal(await page.locator("#nearest li").count(), 5);
+  for (const name of ["happy", "sad", "surprised", "Unlike anything I know"]) {
+    await page.click("#sample");
+    await said(name);
+  }
+  assert.match(
+    await page.textContent("#answer small"),
+    /^The nearest is a drawing of “\w+”, [\d.]+ away: beyond the reach/,
+  );
+
+  // Strokes of a mouse: a star is none of the faces until it was taught.
+  const star = async (turn) => {
+    await page.click("#clear");
+    await page.locator("#pad").scrollIntoViewIfNeeded();
+    const { x, y, width } = await page.locator("#pad").boundingBox();
+    for (let ray = 0; ray < 5; ray++) {
+      const angle = turn + (2 * Math.PI * ray) / 5;
+      await page.mouse.move(x + width / 2, y + width / 2);
+      await page.mouse.down();
+      await page.mouse.move(x + width * (0.5 + 0.4 * Math.cos(angle)), y + width * (0.5 + 0.4 * Math.sin(angle)), {
+        steps: 4,
+      });
+      await page.mouse.up();
+    }
+  };
+  await page.click("#add");
+  await page.waitForSelector("#error:not([hidden])");
+  assert.equal(await page.textContent("#error"), "Give the drawing a name first.");
+  await page.fill("#name", "star");
+  for (let turn = 0; turn < 6; turn++) {
+    await star(turn / 20);
+    if (turn === 0) await said("Unlike anything I know");
+    await page.click("#add");
+  }
+  assert.match(await page.textContent("#status"), /^6 added since the memory was learned: press Learn\.$/);
+  await page.evaluate(() => delete document.documentElement.dataset.trained);
+  await page.click("#learn");
+  await trained();
+  await star(0.13);
+  await said("star");
+
+  // A drop of images; other maps; a memory of one name is none.
+  const png = await page.evaluate(() => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 40, height: 30 });
+    canvas.getContext("2d").fillRect(12, 8, 10, 10);
+    return canvas.toDataURL().split(",")[1];
+  });
+  await page.fill("#name", "");
+  const file = { name: "box-1.png", mimeType: "image/png", buffer: Buffer.from(png, "base64") };
+  await page.setInputFiles("#file", [file, { ...file, name: "box-2.png" }]);
+  await page.waitForFunction(() => document.querySelectorAll("#examples h3").length === 6);
+  for (const [map, expected] of [
+    ["diagonal", /64 weights/],
+    ["linear", /a matrix has none/],
+  ]) {
+    await page.selectOption("#map", map);
+    await page.waitForSelector("html:not([data-trained])", { state: "attached" });
+    await trained();
+    assert.match(await page.getAttribute("#weights .plot", "aria-label"), expected);
+  }
+  await page.setInputFiles("#file", { ...file, name: "x.png", buffer: Buffer.from("no image") });
+  await page.waitForSelector("#error:not([hidden])");
+  assert.equal(await page.textContent("#error"), "x.png: it cannot be read as an image");
+  const download = page.waitForEvent("download");
+  await page.click("#save");
+  assert.equal((await download).suggestedFilename(), "drawings.memory");
+  await page.click("#empty");
+  await page.click("#learn");
+  await page.waitForFunction(() => document.getElementById("status").textContent === "Not learned.");
+  assert.match(await page.textContent("#error"), /^There is nothing to tell apart/);
+  await page.click("#faces");
+  await trained();
+  await done();
 });
 
 test("on a phone, what a page is about is in view", async () => {
