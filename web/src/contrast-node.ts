@@ -4,11 +4,11 @@
  */
 import { fetched } from "./inlined.js";
 import {
-  type Label,
   type LearnOptions,
   learnIn,
   loadIn,
   type Memory,
+  type MemoryLabel,
   type MemoryRow,
   type MemoryRuntime,
 } from "./memory.js";
@@ -28,7 +28,7 @@ const node: MemoryRuntime = {
 /** Learns a memory from rows and their labels, in a worker thread. */
 export const learn = (
   rows: readonly MemoryRow[] | MemoryRow,
-  labels: readonly Label[] | MemoryRow,
+  labels: readonly MemoryLabel[] | MemoryRow,
   options: LearnOptions = {},
 ): Promise<Memory> => learnIn(node, rows, labels, options);
 

@@ -8,11 +8,11 @@
 import { LoadError } from "./errors.js";
 import { fetched, fromText, started, withFallback } from "./inlined.js";
 import {
-  type Label,
   type LearnOptions,
   learnIn,
   loadIn,
   type Memory,
+  type MemoryLabel,
   type MemoryRow,
   type MemoryRuntime,
 } from "./memory.js";
@@ -61,7 +61,7 @@ const browser: MemoryRuntime = {
  */
 export const learn = (
   rows: readonly MemoryRow[] | MemoryRow,
-  labels: readonly Label[] | MemoryRow,
+  labels: readonly MemoryLabel[] | MemoryRow,
   options: LearnOptions = {},
 ): Promise<Memory> => learnIn(browser, rows, labels, options);
 

@@ -4,10 +4,10 @@ export type { HalfArray, Integers } from "./data.js";
 export { DeviceError, type ErrorKind, InputError, InternalError, LoadError, MeromorphError } from "./errors.js";
 export type {
   Found,
-  Label,
   LearnEpoch,
   LearnOptions,
   Memory,
+  MemoryLabel,
   MemoryMap,
   MemoryRow,
   Neighbour,

@@ -17,7 +17,7 @@ export type MemoryRow =
   | Exclude<Integers, BigInt64Array | BigUint64Array>;
 
 /** The class of a row. */
-export type Label = string | number;
+export type MemoryLabel = string | number;
 
 /** Options of {@link learn}. Those that are not given have the defaults of `mero contrast`. */
 export interface LearnOptions extends Omit<ContrastOptions, "hidden"> {
@@ -38,7 +38,7 @@ export interface LearnEpoch {
   epoch: number;
   /** How many there will be. */
   epochs: number;
-  /** Mean loss over the rows that are learned from: -log of the weight that each gave its own class, before its step. */
+  /** Mean over the rows that are learned from of −log(w + 0.001), w being the weight of a row's own class before its step. */
   loss: number;
   /** Learning rate of the last step. */
   lr: number;
@@ -104,7 +104,7 @@ export class MemoryMap {
 export interface Neighbour {
   /** Its number in memory, from 0: that of the rows that were learned. */
   row: number;
-  label: Label;
+  label: MemoryLabel;
   /** Its distance under the map. */
   distance: number;
   /** Its weight among the neighbours: they sum up to 1. */
@@ -114,7 +114,7 @@ export interface Neighbour {
 /** What is found for a query. */
 export interface Found {
   /** The label with the largest weight among the neighbours; null if nothing in memory is like the query. */
-  label: Label | null;
+  label: MemoryLabel | null;
   /**
    * Whether the nearest row is within reach of the memory. Otherwise nothing in memory is like the query: it is a
    * stranger, to which `mero recall --reject` gives no neighbours. Here they are given, as they are the nearest ones.
@@ -133,9 +133,9 @@ const NEIGHBOURS = 5;
  */
 export class Memory extends Handle {
   /** The label of each row. */
-  readonly labels: readonly Label[];
+  readonly labels: readonly MemoryLabel[];
   /** The different labels, in order. */
-  readonly classes: readonly Label[];
+  readonly classes: readonly MemoryLabel[];
   /** The names of the columns, for a memory that `mero contrast` learned from a table. Otherwise empty. */
   readonly columns: readonly string[];
   /** The column of the labels there. */
@@ -209,7 +209,7 @@ export interface MemoryRuntime {
 export async function learnIn(
   runtime: MemoryRuntime,
   rows: readonly MemoryRow[] | MemoryRow,
-  labels: readonly Label[] | MemoryRow,
+  labels: readonly MemoryLabel[] | MemoryRow,
   options: LearnOptions = {},
 ): Promise<Memory> {
   if ((options as ContrastOptions | null)?.hidden !== undefined)
@@ -331,9 +331,9 @@ function labelled(rows: unknown, labels: unknown): LabelledRows {
     const expected = at === 0 ? "a text or a number" : isNumeric ? "a number as the first" : "a text as the first";
     throw new InputError(`learn: labels: row ${at}: got ${shown(label)}, expected ${expected}`);
   }
-  const sorted = Array.from(new Set(labels as Label[])).sort((a, b) => (a < b ? -1 : 1));
+  const sorted = Array.from(new Set(labels as MemoryLabel[])).sort((a, b) => (a < b ? -1 : 1));
   const places = new Map(sorted.map((label, place) => [label, place]));
-  const classes = Uint32Array.from(labels as Label[], (label) => places.get(label)!);
+  const classes = Uint32Array.from(labels as MemoryLabel[], (label) => places.get(label)!);
   return { x, inputs, classes, names: sorted.map(String), isNumeric };
 }
 

@@ -73,7 +73,8 @@ test("the tarball contains the right files and no others", () => {
 });
 
 test("scripts have source maps, and the changelog is that of the repository", () => {
-  for (const name of ["index", "inline", "worker", "direct", "export", "node", "node-worker"]) {
+  const contrast = ["contrast", "contrast-worker", "contrast-node", "contrast-node-worker"];
+  for (const name of ["index", "inline", "worker", "direct", "export", "node", "node-worker", ...contrast]) {
     const { sources, sourcesContent } = JSON.parse(readFileSync(join(web, `dist/${name}.js.map`), "utf8"));
     assert.ok(
       sources.length > 0 && sources.length === sourcesContent.length && sources.every((path) => path.startsWith("../")),

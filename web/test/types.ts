@@ -3,6 +3,7 @@ import {
   describe, forget, InputError, kept, open, type Fit, type Label, type Model, type PredictOptions, type Prediction, type RowPrediction, type Run, type StepProfile, type TrainEvent, type TrainOptions,
 } from "meromorph";
 import { html } from "meromorph/export";
+import { type Found, learn, loadMemory, type Memory, type MemoryLabel } from "meromorph/contrast";
 import { type CurveFit, fit, load, type NamedModel, models } from "meromorph/fit";
 import { open as openInline } from "meromorph/inline";
 
@@ -78,6 +79,19 @@ export async function curves(): Promise<void> {
   await fit({ x: [1], y: [1] }, "a*x", { method: "newton" });
   // @ts-expect-error: a start is a number
   await fit({ x: [1], y: [1] }, "a*x", { p0: { a: "1" } });
+}
+
+export async function memories(): Promise<void> {
+  const memory: Memory = await learn([[1, 2], Float32Array.of(3, 4)], ["a", "b"], { map: "rotors", epochs: 3, onEpoch: ({ loss, accuracy, map }) => console.log(loss, accuracy?.toFixed(2), map.rotations[0]?.plane) });
+  const one: Found = await memory.find([1, 2], 1);
+  const all: Found[] = await memory.find([[1, 2], [3, 4]]);
+  const label: MemoryLabel | null = one.label;
+  const again = await loadMemory(await memory.save());
+  console.log(label, all[0]?.neighbours[0]?.distance, again.map.weights.length, again.labels[0]);
+  // @ts-expect-error: layers that settle are not learned in JavaScript
+  await learn(new Float32Array(4), [1, 2], { hidden: [8] });
+  // @ts-expect-error: memories are learned on the CPU
+  await learn(new Float32Array(4), [1, 2], { device: "webgpu" });
 }
 
 export async function wrong(error: unknown): Promise<void> {

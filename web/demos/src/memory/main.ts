@@ -40,7 +40,8 @@ const state = {
   last: undefined as LearnEpoch | undefined,
 };
 const field = (id: string) => get<HTMLInputElement>(id).value;
-const classes = () => [...new Set(state.all.map(({ name }) => name))].sort();
+/** In the order in which they came, so that a new name changes no colour. */
+const classes = () => [...new Set(state.all.map(({ name }) => name))];
 const colour = (name: string) => ink(`--class-${Math.max(classes().indexOf(name), 0) % COLOURS}`);
 const plane = new Plane(get<HTMLCanvasElement>("plane"), colour);
 const pad = new Pad(get<HTMLCanvasElement>("pad"), () => shown(ask));
@@ -155,12 +156,9 @@ function metric(map: MemoryMap): void {
       : "there are no rotations",
   );
   get("weights-note").textContent =
-    sorted.length === 0
-      ? "a matrix has none"
-      : field("map") === "diagonal"
-        ? "of the cells, row by row"
-        : "of the directions, largest first";
-  get("angles-note").textContent = turned.length === 0 ? "there are no rotations" : "of the rotations, in degrees";
+    field("map") === "diagonal" ? "of the cells, row by row" : "of the directions, largest first";
+  get("weights").hidden = sorted.length === 0;
+  get("angles").hidden = turned.length === 0;
 }
 
 /** Looks for the drawing on the pad. */
