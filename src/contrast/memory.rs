@@ -35,7 +35,7 @@ pub struct MemoryHeader {
     pub target: String,
     /// Names of the classes.
     pub names: Vec<String>,
-    /// Whether the names are numbers, as which JavaScript was given them.
+    /// Whether the classes were given as numbers, as they can be in JavaScript.
     pub is_numeric: bool,
     /// β: a row at distance d from a query has weight exp(-β d).
     pub sharpness: f64,
