@@ -282,6 +282,7 @@ test("a memory finds the same here and in the native program, whoever learned it
     for (const file of [new Uint8Array(bytes), new Blob([bytes])]) {
       const loaded = await loadMemory(file);
       assert.deepEqual([loaded.columns, loaded.target, loaded.labels], [["a", "b", "c", "d"], "kind", labels]);
+      assert.equal(loaded.map.weights.length, 4);
       compare(await loaded.find(queries, 4), native(folder, "recall", "native.memory", "queries.csv", "-k", "4"));
       loaded.dispose();
     }
