@@ -410,6 +410,27 @@ def inputs(binary, folder):
     return max(apart) < 1e-6
 
 
+def memory(binary, folder):
+    """The map of a memory: its ONNX file against the array of NumPy, and against the coordinates that the memory holds."""
+    random = numpy.random.default_rng(6)
+    classes = numpy.arange(240) % 3
+    # Far from the origin, where the shift matters.
+    x = (500 + random.normal(size=(240, 6)) + 3 * classes[:, None] * (numpy.arange(6) < 2)).astype(numpy.float32)
+    numpy.save(folder / "v.npy", x)
+    (folder / "labels.csv").write_text("label\n" + "".join(f"k{at}\n" for at in classes))
+    mero(binary, "contrast", folder / "v.npy", "--labels", folder / "labels.csv", "--outputs", 4, "--epochs", 3, "--device", "cpu", "--threads", 1,
+         "--out", folder / "v.memory", "--map-out", folder / "map.npy")
+    mero(binary, "export", folder / "v.memory", "--onnx", folder / "map.onnx")
+    onnx.checker.check_model(onnx.load(str(folder / "map.onnx")), full_check=True)
+    session = onnxruntime.InferenceSession(str(folder / "map.onnx"), providers=["CPUExecutionProvider"])
+    learned, tensors = numpy.load(folder / "map.npy").astype(float), tensors_of(folder / "v.memory")
+    [got] = session.run(None, {session.get_inputs()[0].name: x})
+    expected = [(x - tensors["shift"].astype(float)) @ learned.T, tensors["keys"].T]
+    apart = [numpy.abs(got - one).max() / numpy.abs(one).max() for one in expected]
+    print(f"the map of a memory: {apart[0]:.1e} apart from its array, {apart[1]:.1e} from its coordinates")
+    return got.shape == (240, 4) and max(apart) < 1e-6
+
+
 def edges():
     """Numerators and denominators of every size and kind."""
     sizes = [0.0, 1e-45, 1.2e-38, 1e-30, 1e-19, 1e-3, 0.04, 0.06, 0.3, 1.0, 7.0, 1e19, 1e30, 3e38, math.inf, math.nan]
@@ -520,6 +541,7 @@ def main():
         bad += [] if function(binary, folder) else ["a function"]
         bad += [] if outputs(binary, folder) else ["several outputs"]
         bad += [] if inputs(binary, folder) else ["several inputs"]
+        bad += [] if memory(binary, folder) else ["a memory"]
         for threshold in ("angle", "denominator"):
             bad += [] if property_26_masks_are_those_of_strict_decoding(binary, folder, threshold) else [f"edges by {threshold}"]
             bad += [] if a_pair_exactly_at_a_threshold_is_not_below_it(binary, folder, threshold) else [f"at the threshold by {threshold}"]

@@ -23,6 +23,8 @@ pub struct Judged {
 const NEAREST: [usize; 3] = [1, 5, 10];
 /// Most neighbours for the average precision.
 const MOST: usize = 1000;
+/// Rows that are looked for at a time: what is found for all would be larger than the memory.
+const AT_A_TIME: usize = 128;
 
 impl Memory {
     /// Judges it by rows [rows, inputs] with their classes.
@@ -41,12 +43,6 @@ impl Memory {
         self.classes.iter().for_each(|&class| counts[class as usize] += 1);
         let most = classes.iter().map(|&class| counts[class as usize]).max().unwrap_or(0);
         let count = most.clamp(NEAREST[2], MOST).min(self.rows());
-        let found = self.find(x, count)?;
-        let share = |is: &dyn Fn(&Found, u32) -> bool| {
-            let hits = found.iter().zip(classes).filter(|(found, class)| is(found, **class)).count();
-            hits as f64 / classes.len() as f64
-        };
-        let near = |found: &Found, class: u32, k: usize| found.neighbours.iter().take(k).any(|one| one.class == class);
         let precision = |found: &Found, class: u32| {
             let relevant = counts[class as usize].min(MOST);
             let (mut hits, mut sum) = (0, 0.0);
@@ -56,18 +52,30 @@ impl Memory {
             }
             if relevant == 0 { 0.0 } else { sum / relevant as f64 }
         };
-        let precisions: f64 = found.iter().zip(classes).map(|(found, class)| precision(found, *class)).sum();
-        let usual = |found: &Found| self.shares(&found.neighbours[..found.neighbours.len().min(10)]);
+        let (mut near, mut precisions, mut right, mut known) = ([0; NEAREST.len()], 0.0, 0, 0);
+        for (x, classes) in x.chunks(AT_A_TIME * self.inputs()).zip(classes.chunks(AT_A_TIME)) {
+            for (found, &class) in self.find(x, count)?.iter().zip(classes) {
+                for (near, k) in near.iter_mut().zip(NEAREST) {
+                    *near += usize::from(found.neighbours.iter().take(k).any(|one| one.class == class));
+                }
+                precisions += precision(found, class);
+                let usual = self.shares(&found.neighbours[..found.neighbours.len().min(10)]);
+                right += usize::from(usual.first().is_some_and(|(usual, _)| *usual == class));
+                known += usize::from(found.is_known);
+            }
+        }
+        let share = |hits: usize| hits as f64 / classes.len() as f64;
         Ok(Judged {
             rows: classes.len(),
             recall: NEAREST
                 .into_iter()
-                .filter(|k| *k <= self.rows())
-                .map(|k| (k, share(&|found, class| near(found, class, k))))
+                .zip(near)
+                .filter(|(k, _)| *k <= self.rows())
+                .map(|(k, hits)| (k, share(hits)))
                 .collect(),
             map_at_r: precisions / classes.len() as f64,
-            accuracy: share(&|found, class| usual(found).first().is_some_and(|(usual, _)| *usual == class)),
-            known: share(&|found, _| found.is_known),
+            accuracy: share(right),
+            known: share(known),
         })
     }
 }

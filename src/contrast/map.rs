@@ -9,6 +9,7 @@ use crate::ops;
 use crate::program::expr::{exp, floor, ln, max, min};
 use crate::record;
 use crate::tensor::Tensor;
+use crate::train::Trainer;
 
 /// The form of a metric G = AᵀA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +175,18 @@ impl Map {
             }
         }
     }
+}
+
+/// The smallest and the largest weight of the metric of a run, as it is now; `None` for a map without weights of columns: a matrix or blocks.
+pub async fn metric_weights(trainer: &Trainer) -> Result<Option<[f64; 2]>> {
+    let all = trainer.network().layout().parameters.iter();
+    let parts: Vec<_> = all.filter(|one| ["log_metric", "log_scales"].contains(&&*one.name)).collect();
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let flat = trainer.parameters().await?;
+    let weights = parts.iter().flat_map(|one| &flat[one.offset..][..one.shape.len()]).map(|log| f64::from(*log).exp());
+    Ok(Some(weights.fold([f64::MAX, 0.0], |[least, most], weight| [weight.min(least), weight.max(most)])))
 }
 
 /// A parameter after a step of gradient descent at this rate, inside its bounds: weights of a metric in [0.01, 100], angles in [-π, π).

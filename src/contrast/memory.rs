@@ -2,11 +2,10 @@
 
 use super::learn::{Labelled, Scaling};
 use super::map::MetricParts;
+use super::nearest::Best;
 use crate::error::{Error, Result};
-use crate::files::tensors::{self, Array, CHECKSUM, Data, NO_CHECKSUM, Tensors};
 use crate::host;
-use crate::json::{Json, Record};
-use crate::kernels::retrieve::squares;
+use crate::kernels::retrieve::{SEVERAL, squares_of_several};
 use crate::record;
 
 /// Rows with classes, and the map under which they are compared.
@@ -23,7 +22,7 @@ pub struct Memory {
     /// The class of each row.
     pub classes: Vec<u32>,
     /// The mapped rows, coordinate by coordinate: [outputs, rows].
-    keys: Vec<f32>,
+    pub(super) keys: Vec<f32>,
 }
 
 /// What the file of a memory says of it.
@@ -41,9 +40,22 @@ pub struct MemoryHeader {
     pub sharpness: f64,
     /// The distance beyond which nothing in memory is like a row: within it, 99 % of the rows in memory have another one.
     pub reach: f64,
+    /// The model that makes the coordinates from the columns of a table, if one does.
+    pub through: Option<Through>,
 }
 
-record! { MemoryHeader { columns, target, names, is_numeric = false, sharpness, reach } }
+record! { MemoryHeader { columns, target, names, is_numeric = false, sharpness, reach, through = None } }
+
+/// The hidden layer of a model whose outputs are the coordinates of a memory.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Through {
+    /// The number of the layer, from 0.
+    pub layer: usize,
+    /// SHA-256 of the model's file as [`Model::save`](crate::model::Model::save) writes it, in hexadecimal.
+    pub digest: String,
+}
+
+record! { Through { layer, digest } }
 
 /// A row of the memory that is near a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,10 +77,14 @@ pub struct Found {
     pub is_known: bool,
 }
 
-/// The text of the file's metadata that tells a memory from a model.
-const KEY: &str = "meromorph memory";
 /// The share of the rows in memory that are within reach of another one.
 const WITHIN_REACH: f64 = 0.99;
+/// Rows that are mapped at a time.
+const BLOCK: usize = 8192;
+/// Keys of a tile; with 64 coordinates it has 128 KiB, which a core keeps.
+const TILE: usize = 512;
+/// Queries that are compared with a tile before the next one.
+const QUERIES: usize = 64;
 /// Rows from which the reach is measured, at most.
 const SAMPLE: usize = 2000;
 
@@ -96,23 +112,51 @@ impl Memory {
             return Err(Error::new("memory: the map holds a number that is not finite"));
         }
         let mut memory = Self { header, map, shift, metric: MetricParts::default(), classes, keys: Vec::new() };
-        let mapped = memory.mapped(rows)?;
-        if let Some(at) = mapped.iter().position(|x| !x.is_finite()) {
-            let row = at / memory.outputs();
-            return Err(Error::new(format!(
-                "memory: row {row} is too far out: its coordinates under the map are not finite"
-            )));
-        }
-        let outputs = memory.outputs();
-        memory.keys = transposed(&mapped, outputs);
-        memory.header.reach = memory.measured_reach(&mapped);
+        memory.keys = memory.mapped_keys(rows)?;
+        memory.header.reach = memory.measured_reach();
         Ok(memory)
+    }
+
+    /// The mapped rows, coordinate by coordinate: some rows at a time, so that nothing else is as large.
+    fn mapped_keys(&self, rows: &[f32]) -> Result<Vec<f32>> {
+        self.check_numbers(rows)?;
+        let (outputs, count) = (self.outputs(), self.rows());
+        let mut keys = vec![0.0; outputs * count];
+        for (part, rows) in rows.chunks(BLOCK * self.inputs()).enumerate() {
+            let mapped = self.under_map(rows);
+            for (at, row) in mapped.chunks_exact(outputs).enumerate() {
+                let place = part * BLOCK + at;
+                if row.iter().any(|x| !x.is_finite()) {
+                    return Err(Error::new(format!(
+                        "memory: row {place} is too far out: its coordinates under the map are not finite"
+                    )));
+                }
+                for (line, x) in keys.chunks_exact_mut(count).zip(row) {
+                    line[place] = *x;
+                }
+            }
+        }
+        Ok(keys)
+    }
+
+    /// A memory of some of its rows, under the same map; its reach is measured anew.
+    ///
+    /// Panics if there is no such row.
+    #[must_use]
+    pub fn part(&self, rows: &[usize]) -> Self {
+        let keys = self.keys.chunks_exact(self.rows()).flat_map(|line| rows.iter().map(|&row| line[row])).collect();
+        let classes = rows.iter().map(|&row| self.classes[row]).collect();
+        let (header, map, shift) = (self.header.clone(), self.map.clone(), self.shift.clone());
+        let metric = self.metric.clone();
+        let mut part = Self { header, map, shift, metric, classes, keys };
+        part.header.reach = part.measured_reach();
+        part
     }
 
     /// A memory without a map: Euclidean distances, with β in units of the median distance to the nearest row.
     pub fn plain(rows: &Labelled, sharpness: f64) -> Result<Self> {
         let n = rows.inputs;
-        let sharpness = sharpness * Scaling::of(rows, false).unit;
+        let sharpness = sharpness * Scaling::of(&rows.whole(), false).unit;
         let unit = (0..n * n).map(|at| f32::from(u8::from(at / n == at % n))).collect();
         let header = MemoryHeader { names: rows.names.clone(), sharpness, ..MemoryHeader::default() };
         Self::new(header, unit, vec![0.0; n], &rows.x, rows.classes.clone())
@@ -194,6 +238,11 @@ impl Memory {
 
     /// A (x - shift) for each row of x [rows, inputs].
     pub fn mapped(&self, x: &[f32]) -> Result<Vec<f32>> {
+        self.check_numbers(x)?;
+        Ok(self.under_map(x))
+    }
+
+    fn check_numbers(&self, x: &[f32]) -> Result<()> {
         let inputs = self.inputs();
         if !x.len().is_multiple_of(inputs) {
             return Err(Error::new(format!("memory: got {} numbers, expected rows of {inputs}", x.len())));
@@ -205,6 +254,11 @@ impl Memory {
                 host::number(f64::from(x[at]))
             )));
         }
+        Ok(())
+    }
+
+    fn under_map(&self, x: &[f32]) -> Vec<f32> {
+        let inputs = self.inputs();
         let parts = parts(x.len() / inputs);
         let mapped = host::in_threads(&parts, |rows| {
             let mut out = Vec::with_capacity(rows.len() * self.outputs());
@@ -215,7 +269,7 @@ impl Memory {
             }
             out
         });
-        Ok(mapped.concat())
+        mapped.concat()
     }
 
     /// The coordinates of a row in memory under the map.
@@ -223,51 +277,55 @@ impl Memory {
         self.keys.chunks_exact(self.rows()).map(move |line| line[row])
     }
 
+    /// Each thread compares a block of queries with one tile of keys after another, so that a tile is read from memory once per block, not per query.
     fn nearest(&self, mapped: &[f32], count: usize, skip: impl Fn(usize) -> Option<usize> + Sync) -> Vec<Found> {
         let outputs = self.outputs();
         let parts = parts(mapped.len() / outputs);
         let found = host::in_threads(&parts, |rows| {
-            let queries = mapped[rows.start * outputs..rows.end * outputs].chunks_exact(outputs);
-            queries.zip(rows.clone()).map(|(query, at)| self.nearest_to(query, count, skip(at))).collect::<Vec<_>>()
+            let places: Vec<usize> = rows.clone().collect();
+            let mut found = Vec::with_capacity(places.len());
+            for places in places.chunks(QUERIES) {
+                let mut best: Vec<Best> = places.iter().map(|_| Best::new(count)).collect();
+                // The last few queries have zeros after them, whose squares nobody looks at.
+                let mut queries = vec![0.0; places.len().next_multiple_of(SEVERAL) * outputs];
+                queries[..places.len() * outputs]
+                    .copy_from_slice(&mapped[places[0] * outputs..][..places.len() * outputs]);
+                let mut tile = [0.0; SEVERAL * TILE];
+                for from in (0..self.rows()).step_by(TILE) {
+                    let width = TILE.min(self.rows() - from);
+                    let tile = &mut tile[..SEVERAL * width];
+                    let groups = places.chunks(SEVERAL).zip(best.chunks_mut(SEVERAL));
+                    for (queries, (places, best)) in queries.chunks_exact(SEVERAL * outputs).zip(groups) {
+                        squares_of_several(queries, &self.keys, self.rows(), from, tile);
+                        for ((&at, best), tile) in places.iter().zip(best).zip(tile.chunks_exact(width)) {
+                            best.add(tile, from, skip(at));
+                        }
+                    }
+                }
+                found.extend(best.into_iter().map(|best| self.found(best.into_nearest())));
+            }
+            found
         });
         found.concat()
     }
 
-    fn nearest_to(&self, query: &[f32], count: usize, skip: Option<usize>) -> Found {
-        const TILE: usize = 1024;
-        let mut tile = [0.0; TILE];
-        // Squares and numbers of the nearest rows so far, nearest first; of equal ones the row that comes first.
-        let mut best: Vec<(f32, usize)> = Vec::with_capacity(count + 1);
-        for from in (0..self.rows()).step_by(TILE) {
-            let tile = &mut tile[..TILE.min(self.rows() - from)];
-            squares(query, &self.keys, self.rows(), from, tile);
-            for (at, &square) in tile.iter().enumerate() {
-                if best.len() < count || square < best[count - 1].0 {
-                    if skip == Some(from + at) {
-                        continue;
-                    }
-                    let place = best.partition_point(|(known, _)| *known <= square);
-                    best.insert(place, (square, from + at));
-                    best.truncate(count);
-                }
-            }
-        }
+    /// What is found, from squares of distances and rows, nearest first.
+    fn found(&self, nearest: Vec<(f32, usize)>) -> Found {
         let neighbour =
             |(square, row): (f32, usize)| Neighbour { row, class: self.classes[row], distance: square.sqrt() };
-        let neighbours: Vec<Neighbour> = best.into_iter().map(neighbour).collect();
+        let neighbours: Vec<Neighbour> = nearest.into_iter().map(neighbour).collect();
         let is_known = neighbours.first().is_some_and(|nearest| f64::from(nearest.distance) <= self.header.reach);
         Found { neighbours, is_known }
     }
 
     /// The distance within which 99 % of a sample of rows have another row of memory.
-    fn measured_reach(&self, mapped: &[f32]) -> f64 {
-        let outputs = self.outputs();
+    fn measured_reach(&self) -> f64 {
         if self.rows() < 2 {
             return 0.0;
         }
         let step = self.rows().div_ceil(SAMPLE);
         let rows: Vec<usize> = (0..self.rows()).step_by(step).collect();
-        let sample: Vec<f32> = rows.iter().flat_map(|&row| &mapped[row * outputs..][..outputs]).copied().collect();
+        let sample: Vec<f32> = rows.iter().flat_map(|&row| self.key(row)).collect();
         let found = self.nearest(&sample, 1, |at| Some(rows[at]));
         // A row that is there twice says nothing of the distances between others.
         let distances = found.iter().map(|one| one.neighbours[0].distance).filter(|distance| *distance > 0.0);
@@ -279,82 +337,6 @@ impl Memory {
         let place = (WITHIN_REACH * (distances.len() - 1) as f64).ceil() as usize;
         f64::from(distances[place])
     }
-
-    /// The file's bytes (safetensors).
-    pub fn save(&self) -> Result<Vec<u8>> {
-        let metadata = vec![(CHECKSUM.into(), NO_CHECKSUM.into()), (KEY.into(), self.header.to_json().to_string())];
-        let mut content = Tensors { metadata, ..Tensors::default() };
-        content.put_f32("map", &[self.outputs(), self.inputs()], self.map.clone());
-        content.put_f32("shift", &[self.inputs()], self.shift.clone());
-        content.put_f32("keys", &[self.outputs(), self.rows()], self.keys.clone());
-        let MetricParts { weights, angles, planes } = &self.metric;
-        for (name, values) in [("weights", weights), ("angles", angles)] {
-            if !values.is_empty() {
-                content.put_f32(name, &[values.len()], values.clone());
-            }
-        }
-        let whole = |shape, values: &[u32]| Array { shape, data: Data::U32(values.to_vec()) };
-        if !planes.is_empty() {
-            content.tensors.insert("planes".into(), whole(vec![planes.len() / 2, 2], planes));
-        }
-        content.tensors.insert("classes".into(), whole(vec![self.rows()], &self.classes));
-        tensors::write(&content)
-    }
-
-    /// Reads the file of a memory; `source` names it in messages. Errors if it is damaged or another kind of file.
-    pub fn load(bytes: &[u8], source: &str) -> Result<Self> {
-        let mut content = tensors::read(bytes, source)?;
-        let wrong = |what: &str| Error::new(format!("{source}: {what}"));
-        let text = content
-            .text(KEY)
-            .ok_or_else(|| wrong("it holds no memory: expected a file that mero contrast has written"))?;
-        let header = MemoryHeader::from_json(&Json::parse(text)?).map_err(|error| error.within(source))?;
-        let shape = |name: &str| content.shape(name).map(<[usize]>::to_vec).unwrap_or_default();
-        let ([outputs, inputs], [_, rows]) = (&shape("map")[..], &shape("keys")[..]) else {
-            return Err(wrong("the memory has no map or no keys: expected both with two axes"));
-        };
-        let (outputs, inputs, rows) = (*outputs, *inputs, *rows);
-        if [outputs, inputs, rows].contains(&0) {
-            return Err(wrong("the memory is empty: expected rows, coordinates and a map"));
-        }
-        let map = content.take_f32("map", &[outputs, inputs])?;
-        let shift = content.take_f32("shift", &[inputs])?;
-        let keys = content.take_f32("keys", &[outputs, rows])?;
-        let Some(Array { shape: found, data: Data::U32(classes) }) = content.tensors.remove("classes") else {
-            return Err(wrong("the memory has no classes"));
-        };
-        if found != [rows] || classes.iter().any(|class| *class as usize >= header.names.len()) {
-            return Err(wrong("the classes of the memory do not fit its rows and names"));
-        }
-        let metric = metric_of(&mut content, inputs, source)?;
-        let numbers = [&map, &shift, &keys, &metric.weights, &metric.angles].into_iter().flatten();
-        if numbers.copied().any(|x| !x.is_finite()) || !header.reach.is_finite() || !header.sharpness.is_finite() {
-            return Err(wrong("the memory holds a number that is not finite"));
-        }
-        if !header.columns.is_empty() && header.columns.len() != inputs {
-            return Err(wrong("the names of the columns do not fit the map"));
-        }
-        Ok(Self { header, map, shift, metric, classes, keys })
-    }
-}
-
-/// What the map of a metric of so many coordinates is made of, if the file says so.
-fn metric_of(content: &mut Tensors, inputs: usize, source: &str) -> Result<MetricParts> {
-    let angles = content.shape("angles").map(|shape| shape.iter().product());
-    let has_weights = content.shape("weights").is_some();
-    let mut take = |name: &str, length: Option<usize>| {
-        length.map_or_else(|| Ok(Vec::new()), |length| content.take_f32(name, &[length]))
-    };
-    let (weights, angles) = (take("weights", has_weights.then_some(inputs))?, take("angles", angles)?);
-    let planes = match content.tensors.remove("planes") {
-        Some(Array { shape, data: Data::U32(planes) }) if shape == [angles.len(), 2] => planes,
-        None if angles.is_empty() => Vec::new(),
-        _ => return Err(Error::new(format!("{source}: the planes of the memory do not fit its angles"))),
-    };
-    if planes.iter().any(|at| *at as usize >= inputs) {
-        return Err(Error::new(format!("{source}: the planes of the memory do not fit its map")));
-    }
-    Ok(MetricParts { weights, angles, planes })
 }
 
 /// A sum of products in eight lanes.
@@ -377,13 +359,4 @@ fn parts(rows: usize) -> Vec<std::ops::Range<usize>> {
     let threads = host::threads().min(rows.div_ceil(16)).max(1);
     let each = rows.div_ceil(threads).max(1);
     (0..rows).step_by(each).map(|from| from..(from + each).min(rows)).collect()
-}
-
-/// [rows, columns] as [columns, rows].
-fn transposed(values: &[f32], columns: usize) -> Vec<f32> {
-    let mut out = Vec::with_capacity(values.len());
-    for column in 0..columns {
-        out.extend(values.iter().skip(column).step_by(columns));
-    }
-    out
 }

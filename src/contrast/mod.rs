@@ -3,11 +3,14 @@
 //! which finds the nearest rows, or says that nothing in it is like a row.
 
 mod equilibrium;
+mod file;
 mod judge;
 mod learn;
 mod map;
 mod memory;
+mod nearest;
 mod options;
+mod origin;
 mod rotors;
 mod scalar;
 mod source;
@@ -15,9 +18,10 @@ mod source;
 pub use equilibrium::Equilibrium;
 pub use judge::Judged;
 pub use learn::{Labelled, Learned, Learning};
-pub use map::{Form, Map, Metric, MetricParts, stepped};
-pub use memory::{Found, Memory, MemoryHeader, Neighbour};
+pub use map::{Form, Map, Metric, MetricParts, metric_weights, stepped};
+pub use memory::{Found, Memory, MemoryHeader, Neighbour, Through};
 pub use options::{ContrastOptions, MapKind, OPTIONS};
+pub use origin::{ContrastOrigin, RowOrigin};
 pub use rotors::{Planes, Rotors};
 pub use scalar::{ScalarRule, Velocity};
 pub use source::{Bank, Contrast, REPORT, States, Update, gradient_by_map};

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::host::number;
 use crate::kernels::retrieve::Retrieval;
 use crate::options::{Entry, Group, Kind, Range, Table, Value};
+use crate::record;
 
 /// How a memory is learned.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +47,10 @@ pub struct ContrastOptions {
     pub seed: u64,
 }
 
+record! { ContrastOptions {
+    hidden, map, outputs, block, rank, angles, standardizes, memory, sharpness, nudge, is_one_sided, steps, epochs, batch, lr, test, seed
+} }
+
 /// A kind of map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapKind {
@@ -60,6 +65,8 @@ pub enum MapKind {
     /// A diagonal and a low rank.
     LowRank,
 }
+
+record! { enum MapKind { Linear, Diagonal, Rotors, Block, LowRank } }
 
 impl MapKind {
     /// Names.

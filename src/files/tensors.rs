@@ -103,40 +103,117 @@ const DIGITS: std::ops::Range<usize> = LENGTH_BYTES + OPENING.len()..LENGTH_BYTE
 ///
 /// Errors if a shape does not match its numbers, and on the reserved name `__metadata__`.
 pub fn write(content: &Tensors) -> Result<Vec<u8>> {
-    let mut starts = vec![0; content.tensors.all().len()];
-    let mut data = Vec::new();
+    write_with(content, &[])
+}
+
+/// A tensor of `f32` numbers that somebody else holds: its name, shape and numbers.
+pub(crate) type Held<'h> = (&'h str, &'h [usize], &'h [f32]);
+
+/// The same with tensors that are not copied into the content first. Their names differ from those there.
+pub(crate) fn write_with(content: &Tensors, held: &[Held<'_>]) -> Result<Vec<u8>> {
+    let own = content.tensors.all().iter();
+    let own = own.map(|(name, array)| Piece { name, shape: &array.shape, numbers: Numbers::Own(&array.data) });
+    let held = held.iter().map(|&(name, shape, numbers)| Piece { name, shape, numbers: Numbers::Held(numbers) });
+    let mut pieces: Vec<Piece<'_>> = own.chain(held).collect();
+    pieces.sort_by_key(|piece| piece.name);
+    let mut starts = vec![0; pieces.len()];
+    let (mut length, mut order) = (0, Vec::with_capacity(pieces.len()));
     for width in [8, 4, 2, 1] {
-        for ((name, array), start) in
-            content.tensors.all().iter().zip(&mut starts).filter(|((_, array), _)| array.data.width() == width)
-        {
-            array.check(name)?;
-            *start = data.len();
-            array.data.append_to(&mut data);
+        for (piece, start) in pieces.iter().zip(&mut starts).filter(|(piece, _)| piece.numbers.width() == width) {
+            piece.check()?;
+            *start = length;
+            length += piece.numbers.bytes();
+            order.push(&piece.numbers);
         }
     }
-    let mut fields = Vec::with_capacity(content.tensors.all().len() + 1);
+    let mut fields = Vec::with_capacity(pieces.len() + 1);
     if !content.metadata.is_empty() {
         let texts = content.metadata.iter().map(|(name, text)| (name.clone(), text.to_json())).collect();
         fields.push((METADATA.to_owned(), Json::Fields(texts)));
     }
-    for ((name, array), start) in content.tensors.all().iter().zip(starts) {
-        let offsets = [start, start + array.data.bytes()].to_json();
-        let kind = Json::Text(array.data.kind().into());
-        let field = [("data_offsets", offsets), ("dtype", kind), ("shape", array.shape.to_json())];
-        fields.push((name.clone(), Json::fields(field)));
+    for (piece, start) in pieces.iter().zip(starts) {
+        let offsets = [start, start + piece.numbers.bytes()].to_json();
+        let kind = Json::Text(piece.numbers.kind().into());
+        let field = [("data_offsets", offsets), ("dtype", kind), ("shape", piece.shape.to_vec().to_json())];
+        fields.push((piece.name.to_owned(), Json::fields(field)));
     }
     let mut header = Json::Fields(fields).to_string();
     header.push_str(&" ".repeat(header.len().next_multiple_of(LENGTH_BYTES) - header.len()));
-    let mut out = Vec::with_capacity(LENGTH_BYTES + header.len() + data.len());
+    // The numbers are written once: of a large file, a second copy of them would be most of the memory.
+    let mut out = Vec::with_capacity(LENGTH_BYTES + header.len() + length);
     out.extend((header.len() as u64).to_le_bytes());
     out.extend(header.as_bytes());
-    out.extend(data);
+    for numbers in order {
+        numbers.append_to(&mut out);
+    }
     let has_place = |(name, digits): &(String, String)| name == CHECKSUM && digits.len() == NO_CHECKSUM.len();
     if content.metadata.first().is_some_and(has_place) {
         let digits = checksum(&out);
         out[DIGITS].copy_from_slice(digits.as_bytes());
     }
     Ok(out)
+}
+
+/// A tensor that is written.
+struct Piece<'p> {
+    name: &'p str,
+    shape: &'p [usize],
+    numbers: Numbers<'p>,
+}
+
+enum Numbers<'n> {
+    Own(&'n Data),
+    Held(&'n [f32]),
+}
+
+impl Piece<'_> {
+    fn check(&self) -> Result<()> {
+        if self.name == METADATA {
+            return Err(Error::new(format!("a tensor cannot be named {METADATA}")));
+        }
+        if fits(self.shape, self.numbers.len()) {
+            return Ok(());
+        }
+        let (name, shape, count) = (self.name, self.shape, self.numbers.len());
+        Err(Error::new(format!("tensor \"{name}\" has shape {shape:?} and {count} numbers")))
+    }
+}
+
+impl Numbers<'_> {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Own(data) => data.kind(),
+            Self::Held(_) => "F32",
+        }
+    }
+
+    fn width(&self) -> usize {
+        match self {
+            Self::Own(data) => data.width(),
+            Self::Held(_) => size_of::<f32>(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Own(data) => data.len(),
+            Self::Held(numbers) => numbers.len(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Own(data) => data.bytes(),
+            Self::Held(numbers) => size_of_val(*numbers),
+        }
+    }
+
+    fn append_to(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Own(data) => data.append_to(out),
+            Self::Held(numbers) => numbers.iter().for_each(|number| out.extend(number.to_le_bytes())),
+        }
+    }
 }
 
 /// Reads a whole file. Every size is checked against the length of `bytes` before anything is allocated. A checksum stays among the texts.
@@ -164,6 +241,14 @@ fn checksum(bytes: &[u8]) -> String {
     (0..NO_CHECKSUM.len()).map(|at| char::from(b"0123456789abcdef"[(hash >> (60 - 4 * at)) as usize & 15])).collect()
 }
 
+/// What is wrong with a file of this format, if the newest that this engine reads is older.
+pub(crate) fn check_format(format: u32, newest: u32) -> std::result::Result<(), String> {
+    if format <= newest {
+        return Ok(());
+    }
+    Err(format!("its format is {format}, this engine ({}) reads up to {newest}", env!("CARGO_PKG_VERSION")))
+}
+
 type Parsed<T> = std::result::Result<T, String>;
 
 fn parse(bytes: &[u8]) -> Parsed<Tensors> {
@@ -189,25 +274,16 @@ fn tensor(Entry { dtype, shape, range, .. }: &Entry, data: &[u8]) -> Parsed<Arra
         _ => format!("has dtype {dtype}; F32, F64, U32, I64, U8, F16 and I8 are read"),
     })?;
     let array = Array { shape: shape.clone(), data: numbers };
-    if array.fits() { Ok(array) } else { Err(format!("has shape {:?} and {} numbers", array.shape, array.data.len())) }
+    if fits(&array.shape, array.data.len()) {
+        Ok(array)
+    } else {
+        Err(format!("has shape {:?} and {} numbers", array.shape, array.data.len()))
+    }
 }
 
-impl Array {
-    fn fits(&self) -> bool {
-        let count = self.shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size));
-        count == Some(self.data.len())
-    }
-
-    fn check(&self, name: &str) -> Result<()> {
-        if name == METADATA {
-            return Err(Error::new(format!("a tensor cannot be named {METADATA}")));
-        }
-        if self.fits() {
-            return Ok(());
-        }
-        let (shape, count) = (&self.shape, self.data.len());
-        Err(Error::new(format!("tensor \"{name}\" has shape {shape:?} and {count} numbers")))
-    }
+/// Whether a shape has so many elements.
+fn fits(shape: &[usize], count: usize) -> bool {
+    shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size)) == Some(count)
 }
 
 /// One line per type: name in the format, variant, type.

@@ -8,6 +8,7 @@
 mod cases;
 mod mixed;
 pub(super) mod rows;
+mod several;
 mod tiles;
 
 use std::rc::Rc;
@@ -18,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::{params, record};
 
 pub use cases::{cases, cases_of_classes};
-pub use rows::squares;
+pub use several::{SEVERAL, squares_of_several};
 
 /// The `retrieve` kernel, of states that are vectors.
 pub static RETRIEVE: Kernel = Kernel {

@@ -2,6 +2,7 @@
 
 mod closures;
 mod examples;
+mod hidden;
 mod initial;
 mod network;
 mod predict;

@@ -180,13 +180,7 @@ impl Model {
         if header.format > UNCHECKED && content.text(CHECKSUM).is_none() {
             return Err(err("is damaged: its checksum is missing".into()));
         }
-        if header.format > FORMAT {
-            return Err(err(format!(
-                "its format is {}, this engine ({}) reads up to {FORMAT}",
-                header.format,
-                env!("CARGO_PKG_VERSION")
-            )));
-        }
+        tensors::check_format(header.format, FORMAT).map_err(err)?;
         let each = header.spec.each_output().map_err(|error| error.within(source))?;
         if let Some(preparation) = &header.preparation {
             let outputs = header.spec.values().map_err(|error| error.within(source))?;

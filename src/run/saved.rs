@@ -30,7 +30,7 @@ struct Words {
     progress: Progress,
     fingerprint: u64,
     held: Vec<u64>,
-    origin: Option<Origin>,
+    origin: Option<Json>,
     has_own_loss: bool,
     /// The name of the source of gradients.
     source: Option<String>,
@@ -51,7 +51,7 @@ impl Checkpoint {
             progress: self.progress.clone(),
             fingerprint: self.fingerprint,
             held: self.held.clone(),
-            origin: self.origin.as_ref().map(Origin::from_json).transpose()?,
+            origin: self.origin.clone(),
             has_own_loss: self.has_own_loss,
             source: self.source.as_ref().map(|source| source.name.clone()),
             blocks: blocks.iter().map(|block| block.name.clone()).collect(),
@@ -155,7 +155,7 @@ impl Checkpoint {
         if control.len() != 4 * members {
             return Err(err("its step counters are damaged"));
         }
-        let (spec, origin) = (model.spec, origin.map(|origin| origin.to_json()));
+        let spec = model.spec;
         let checkpoint = Self {
             spec,
             has_own_loss,

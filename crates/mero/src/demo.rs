@@ -58,21 +58,9 @@ pub(super) fn run(args: &Args) -> Answer {
     choose_geometry(&mut trainer, &args.hardware)?;
     let origin = Origin { choice: options.choice, ..Origin::default() };
     let (is_json, out, is_forced) = (args.output.json, args.output.out.clone(), args.output.force);
-    let (has_checkpoint, judging) = (false.into(), Judging::default());
-    Session {
-        device,
-        run,
-        origin,
-        source,
-        is_json,
-        out,
-        checkpoint: None,
-        has_checkpoint,
-        judging,
-        tensorboard: None,
-        is_forced,
-    }
-    .run(&mut trainer)
+    let judging = Judging::default();
+    Session { device, run, origin, source, is_json, out, checkpoints: None, judging, tensorboard: None, is_forced }
+        .run(&mut trainer)
 }
 
 /// Weights of the inputs.

@@ -10,10 +10,11 @@ use crate::options::contents::{ONNX, PAGE};
 use crate::options::hardware::Hardware;
 use crate::options::outputs::{Force, check_outs, write_out};
 use crate::options::reading::{New, Reading, read_for};
-use crate::saved::load;
+use crate::saved::{load, load_memory};
 use crate::session::replace::check_model;
 use crate::terminal::console::{say, say_json};
 use crate::{Answer, Failure, web};
+use meromorph::contrast::Memory;
 use meromorph::export::{
     Comparison, OPSET, PAGE_FILE, PARTS_FOLDER, ValidatedBundle, compare, digest, narrowed, package_name,
     validate_bundle, write_bundle, write_onnx, write_package, write_page,
@@ -28,7 +29,7 @@ use meromorph::{Error, Result};
 #[command(group = ArgGroup::new("folders").multiple(true).args(["bundle", "npm"]))]
 #[command(group = ArgGroup::new("pages").multiple(true).args(["html", "npm"]))]
 pub(super) struct Args {
-    /// Model file, or a folder written by --bundle
+    /// Model file, a folder written by --bundle, or a memory
     #[arg(required_unless_present = "check")]
     model: Option<PathBuf>,
     /// Write a folder with the model, its ONNX file, metadata with file hashes, and the digest of the metadata
@@ -37,7 +38,8 @@ pub(super) struct Args {
     /// Replace an existing bundle or package
     #[arg(long, requires = "folders")]
     overwrite: bool,
-    /// Write an ONNX file from encoded rows to outputs; for a model with poles, strictly decoded values and their masks
+    /// Write an ONNX file from encoded rows to outputs; for a model with poles, strictly decoded values and their masks; of a memory its map, from rows to
+    /// coordinates
     #[arg(long, value_name = "FILE")]
     onnx: Option<PathBuf>,
     /// Write one HTML file that works offline without a server: adjust inputs, plot slices, predict tables
@@ -88,6 +90,9 @@ pub(super) fn run(args: &Args) -> Answer {
         return Err(Failure::usage("data: it is what --f16 and --int8 are compared on"));
     }
     let source = args.model.as_deref().expect("clap asks for the model where nothing is checked");
+    if let Some(memory) = load_memory(source)? {
+        return args.memory(&memory, source);
+    }
     let model = load(source)?;
     let outs = [
         ("ONNX file", args.onnx.as_deref(), Some(&ONNX)),
@@ -145,6 +150,29 @@ impl Args {
             ("onnx", format!("operator set {}, {}", metadata.opset, bytes(onnx.len() as u64))),
             ("decoding", decoding),
         ]));
+    }
+
+    /// Writes the map of a memory.
+    fn memory(&self, memory: &Memory, source: &Path) -> Answer {
+        let others = [
+            ("bundle", &self.bundle),
+            ("html", &self.html),
+            ("npm", &self.npm),
+            ("f16", &self.f16),
+            ("int8", &self.int8),
+        ];
+        if let Some((name, _)) = others.iter().find(|(_, path)| path.is_some()) {
+            let source = source.display();
+            return Err(Failure::usage(format!(
+                "--{name}: {source} is a memory: expected a model, or --onnx for its map"
+            )));
+        }
+        let file = self.onnx.as_deref().expect("clap asks for one of them");
+        check_outs(&[("ONNX file", Some(file), Some(&ONNX))], &[("memory", source)], self.force.force)?;
+        let content = write_onnx(&block_on(memory.map_model())?)?;
+        write_out(file, &ONNX, &content, self.force.force)?;
+        self.print_onnx(file, &content);
+        Ok(())
     }
 
     fn print_onnx(&self, file: &Path, content: &[u8]) {

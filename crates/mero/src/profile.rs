@@ -64,16 +64,13 @@ pub(super) fn run(args: &Args) -> Answer {
     if let Some(memory) = &memory {
         marked(memory, &mut trainer)?;
     }
-    let profile = {
-        let _progress = Progress::open("measuring steps");
-        block_on(StepProfile::of(&mut trainer, steps, windows))?
-    };
+    let profile = profiled(&mut trainer, steps, windows)?;
     // Measuring the device takes memory that a step does not.
     if let Some(memory) = &memory {
         memory.end();
     }
     let ceilings = measured(&device)?;
-    let findings = Findings { trainer, profile, ceilings, memory };
+    let findings = Findings { trainer: &trainer, profile, ceilings, memory };
     if let Some(out) = &args.trace {
         let info = device.info();
         let trace = trace(&findings.profile, &format!("{} ({})", info.device, info.name));
@@ -82,12 +79,30 @@ pub(super) fn run(args: &Args) -> Answer {
     if let Some(out) = &args.report {
         write_out(out, &PAGE, page::page(&findings).html().as_bytes(), args.force.force)?;
     }
-    if args.json {
-        say_json(&json::report(&findings));
-    } else {
-        say(&text::report(&findings));
-    }
+    print(&findings, args.json);
     Ok(())
+}
+
+/// Measures the steps of another command's run and prints the same tables. Its device has to be one whose plans are timed.
+pub(crate) fn show(trainer: &mut Trainer, is_json: bool) -> Answer {
+    let ProfileOptions { steps, windows } = ProfileOptions::default();
+    let profile = profiled(trainer, steps, windows)?;
+    let ceilings = measured(trainer.device())?;
+    print(&Findings { trainer, profile, ceilings, memory: None }, is_json);
+    Ok(())
+}
+
+fn print(findings: &Findings<'_>, is_json: bool) {
+    if is_json {
+        say_json(&json::report(findings));
+    } else {
+        say(&text::report(findings));
+    }
+}
+
+fn profiled(trainer: &mut Trainer, steps: Option<usize>, windows: usize) -> Result<StepProfile> {
+    let _progress = Progress::open("measuring steps");
+    block_on(StepProfile::of(trainer, steps, windows))
 }
 
 /// Rows without a table: values between -1 and 1 that do not repeat soon.

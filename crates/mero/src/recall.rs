@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::contrast::rows::coordinates;
+use crate::contrast::through::Encoder;
 use crate::options::contents::{NEIGHBOUR_COLUMNS, NEIGHBOURS};
+use crate::options::hardware::Hardware;
 use crate::options::outputs::{Force, check_outs, write_out};
 use crate::options::reading::{Reading, read, say_notes};
 use crate::saved::read_model;
@@ -23,6 +25,9 @@ pub(super) struct Args {
     /// How many of the nearest rows are given
     #[arg(short, long, default_value_t = 5, value_name = "K")]
     k: usize,
+    /// The model that the memory was learned through
+    #[arg(long, value_name = "MODEL")]
+    through: Option<PathBuf>,
     /// Give no neighbours for a row beyond the reach of the memory: nothing there is like it
     #[arg(long)]
     reject: bool,
@@ -37,16 +42,21 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Answer {
     let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
-    let inputs = [("memory", args.memory.as_path()), ("table", args.file.as_path())];
+    let mut inputs = vec![("memory", args.memory.as_path()), ("table", args.file.as_path())];
+    inputs.extend(args.through.as_deref().map(|model| ("model of --through", model)));
     check_outs(&[("neighbours", out, Some(&NEIGHBOURS))], &inputs, args.force.force)?;
     let memory = Memory::load(&read_model(&args.memory)?, &args.memory.display().to_string())?;
     if args.k == 0 || args.k > memory.rows() {
         let (k, rows) = (args.k, count(memory.rows() as u64));
         return Err(Failure::usage(format!("--k: got {k}, expected 1 to {rows}, the rows in memory")));
     }
+    let encoder = args.encoder(&memory)?;
     let table = read(&args.file, &args.reading.format()?)?;
     say_notes("recall", &table);
-    let x = queries(&memory, &table)?;
+    let x = match &encoder {
+        Some(encoder) => encoder.encode(&Hardware::of("cpu", 0).open()?, &table)?.1,
+        None => queries(&memory, &table)?,
+    };
     let found = {
         let _progress = Progress::open("looking");
         memory.find(&x, args.k)?
@@ -68,6 +78,25 @@ pub(super) fn run(args: &Args) -> Answer {
         complain(&format!("mero recall: nothing in memory is like {rows} of {all}{then}"));
     }
     Ok(())
+}
+
+impl Args {
+    /// The model that makes the coordinates of a row, if one does. Errors if it is not given, or another one.
+    fn encoder(&self, memory: &Memory) -> Answer<Option<Encoder>> {
+        let name = self.memory.display();
+        match (&memory.header.through, &self.through) {
+            (None, None) => Ok(None),
+            (Some(own), Some(model)) => Encoder::of_memory(model, own).map(Some),
+            (Some(own), None) => Err(Failure::usage(format!(
+                "{name}: it was learned through layer {} of a model: got no --through, expected the model with digest {}",
+                own.layer, own.digest
+            ))),
+            (None, Some(model)) => Err(Failure::usage(format!(
+                "--through: got {}, expected no model: {name} was learned from the columns themselves",
+                model.display()
+            ))),
+        }
+    }
 }
 
 /// The columns of the memory, by name; all columns for a memory without names.

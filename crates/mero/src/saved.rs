@@ -3,6 +3,9 @@
 use std::path::Path;
 
 use crate::Answer;
+use crate::options::contents::MEMORY;
+use crate::options::outputs::begins_as;
+use meromorph::contrast::Memory;
 use meromorph::export::validate_bundle;
 use meromorph::files::tensors;
 use meromorph::fit::SavedFit;
@@ -38,6 +41,14 @@ pub(crate) fn load(path: &Path) -> Result<Model> {
         return Ok(validate_bundle(path, None)?.model);
     }
     Model::load(&read_model(path)?, &path.display().to_string())
+}
+
+/// Loads a memory, if the file holds one.
+pub(crate) fn load_memory(path: &Path) -> Result<Option<Memory>> {
+    if !host::is_folder(path) && begins_as(path, &MEMORY) {
+        return Memory::load(&read_model(path)?, &path.display().to_string()).map(Some);
+    }
+    Ok(None)
 }
 
 /// Reads a model or checkpoint file.

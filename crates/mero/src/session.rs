@@ -1,12 +1,13 @@
 //! One training run, from prepared rows to the report; shared by `train` and `demo`.
 
+pub(crate) mod checkpoints;
 pub(crate) mod folds;
 pub(crate) mod replace;
 mod report;
 mod setup;
 pub(crate) mod tensorboard;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pollster::block_on;
 use serde_json::json;
@@ -18,14 +19,13 @@ use crate::show::page::content::PageContent;
 use crate::show::page::page;
 use crate::show::plot::{PlotData, draw};
 use crate::terminal::console::{Console, complain, say, say_json};
-use crate::terminal::interrupt;
 use crate::{Answer, Failure};
+use checkpoints::{Checkpoints, Driving, place};
 use meromorph::files::Warning;
 use meromorph::internal::host;
 use meromorph::model::Model;
-use meromorph::report::counted;
 use meromorph::run::{About, Fold, Judged};
-use meromorph::train::{Event, Flow, Outcome, Stop, Trainer};
+use meromorph::train::{Outcome, Stop, Trainer};
 use meromorph::{Error, Result};
 use replace::check_model;
 use report::{Rows, TrainReport, introduction, stored};
@@ -33,9 +33,6 @@ pub(crate) use setup::{Held, JudgedRows, Judging, ResumeCommand, RunTime, Sessio
 
 /// The most warnings that are printed one by one.
 const MOST_WARNINGS: usize = 10;
-
-/// Time between checkpoints.
-const AUTOSAVE_MS: f64 = 60e3;
 
 /// Says the first warnings of a command, and how many more there are.
 pub(crate) fn say_warnings(command: &str, warnings: &[Warning]) {
@@ -89,70 +86,31 @@ impl Session {
 
     /// Runs to the end and writes a checkpoint regularly.
     fn drive(&self, trainer: &mut Trainer, console: &Console) -> Result<Outcome> {
-        interrupt::watch();
-        loop {
-            let start = host::now_ms();
-            let is_due = || self.checkpoint.is_some() && host::now_ms() - start > AUTOSAVE_MS;
-            let mut written = Ok(());
-            let outcome = block_on(trainer.run(&mut |event| {
-                console.follow(event);
-                if let (Event::Epoch(report), Some(file), Ok(())) = (event, &self.tensorboard, &written) {
-                    written = file.borrow_mut().add(report);
-                }
-                if interrupt::is_requested() || is_due() { Flow::Stop } else { Flow::Continue }
-            }))?;
-            if let Err(error) = written {
-                complain(&format!("mero train: {error}; the run goes on"));
-            }
-            if outcome.stop != Stop::Requested || interrupt::is_requested() {
-                return Ok(outcome);
-            }
-            let Some((path, _)) = &self.checkpoint else { continue };
-            let bytes = self.checkpoint_bytes(trainer)?;
-            match host::write_whole(path, &bytes) {
-                Ok(()) => self.has_checkpoint.set(true),
-                Err(error) => {
-                    let older = if self.has_checkpoint.get() { " with the checkpoint of before" } else { "" };
-                    complain(&format!("mero train: {error}; the run goes on{older}"));
+        let mut written = Ok(());
+        let mut after = |trainer: &Trainer| {
+            if let (Some(file), Some(report), Ok(())) = (&self.tensorboard, trainer.history().last(), &written) {
+                written = file.borrow_mut().add(report);
+                if let Err(error) = &written {
+                    complain(&format!("mero train: {error}; the run goes on"));
                 }
             }
-        }
+            Ok(())
+        };
+        let bytes = |trainer: &Trainer| self.checkpoint_bytes(trainer);
+        let driving = Driving { watch: &mut |event| console.follow(event), after: &mut after, bytes: &bytes };
+        driving.run(trainer, self.checkpoints.as_ref())
     }
 
     fn checkpoint_bytes(&self, trainer: &Trainer) -> Result<Vec<u8>> {
         block_on(trainer.checkpoint())?.with_origin(&self.origin).save(Some(self.run.preparation.clone()))
     }
 
-    /// Writes the checkpoint of a run that is interrupted; elsewhere if it cannot be written to its place. Returns its path and what is to be said of
-    /// that.
-    fn last_checkpoint(&self, trainer: &Trainer, path: &Path) -> Result<(PathBuf, String)> {
-        let bytes = self.checkpoint_bytes(trainer)?;
-        let Err(error) = host::write_whole(path, &bytes) else { return Ok((path.to_owned(), String::new())) };
-        let kept = keep_elsewhere(path, &bytes).ok_or_else(|| error.clone())?;
-        Ok((kept, format!(" ({error})")))
-    }
-
     fn interrupted(&self, trainer: &Trainer, outcome: &Outcome) -> Failure {
-        let place = format!("interrupted after {}", counted(outcome.epochs, "epoch"));
-        let Some((path, command)) = &self.checkpoint else {
-            return Failure::Interrupted(format!("{place}; nothing was written"));
+        let Some(checkpoints) = &self.checkpoints else {
+            return Failure::Interrupted(format!("{}; nothing was written", place(outcome)));
         };
-        let (path, why) = match self.last_checkpoint(trainer, path) {
-            Ok(saved) => saved,
-            Err(error) if self.has_checkpoint.get() => {
-                let command = command.from(path);
-                return Failure::Interrupted(format!(
-                    "{place}, which are not saved: {error}; continue from an earlier epoch with\n  {command}"
-                ));
-            }
-            Err(error) => return Failure::Interrupted(format!("{place}, and the checkpoint was lost: {error}")),
-        };
-        let command = command.from(&path);
-        if self.is_json {
-            say_json(&json!({ "event": "checkpoint", "path": path, "epochs": outcome.epochs, "steps": outcome.steps }));
-        }
         let without = if self.judging.folds.is_some() { ", without the folds" } else { "" };
-        Failure::Interrupted(format!("{place}; saved {}{why}{without}; continue with\n  {command}", path.display()))
+        checkpoints.interrupted(outcome, self.checkpoint_bytes(trainer), self.is_json, without)
     }
 
     /// Writes the best weights, if there are any; the message has the epoch of the divergence and advice.
@@ -188,7 +146,10 @@ impl Session {
         let (validation, test) = (&judged.validation_outputs, &judged.test_outputs);
         let metrics = [judged.validation, judged.test, judged.baseline];
         let model = &judged.model;
-        let written = self.write(model).map_err(|error| self.lost(&error));
+        let written = self.write(model).map_err(|error| match &self.checkpoints {
+            Some(checkpoints) => checkpoints.lost("the model", &error),
+            None => Error::new(format!("{error}; the model is lost")),
+        });
         let report = TrainReport::new(self, trainer, outcome, pace, metrics).judged(&judged);
         if self.is_json {
             say_json(&report);
@@ -208,25 +169,11 @@ impl Session {
             let outputs = if page.is_test { (&**test, &*data.test.y) } else { (&**validation, &*data.validation.y) };
             self.write_page(page, (model, outputs), trainer, (&report, folds))?;
         }
-        // The run is over: there is nothing to resume.
-        let checkpoint = self.checkpoint.iter().filter(|_| self.has_checkpoint.get());
-        for (path, _) in checkpoint {
-            host::remove(path)?;
-        }
+        self.checkpoints.as_ref().map_or(Ok(()), Checkpoints::remove)?;
         match elsewhere {
             None => Ok(()),
             Some((kept, why)) => Err(Error::new(format!("{why}; the model is in {} instead", kept.display())).into()),
         }
-    }
-
-    /// The error of a run whose model could be written nowhere. Its checkpoint stays.
-    fn lost(&self, error: &Error) -> Error {
-        let saved = self.checkpoint.as_ref().filter(|_| self.has_checkpoint.get());
-        let way = saved.map_or_else(
-            || "the model is lost".to_owned(),
-            |(path, command)| format!("the model is lost; repeat the last epochs with\n  {}", command.from(path)),
-        );
-        Error::new(format!("{error}; {way}"))
     }
 
     fn write_page(

@@ -10,6 +10,7 @@ use crate::options::hardware::{Hardware, choose_geometry};
 use crate::options::outputs::{Output, check_outs, write_out};
 use crate::options::reading::{Reading, check_header, read, read_like};
 use crate::saved::read_model;
+use crate::session::checkpoints::{Checkpoints, default_checkpoint, with_ending};
 use crate::session::folds::FoldPlan;
 use crate::session::replace::check_replaced;
 use crate::session::tensorboard::TensorBoard;
@@ -75,7 +76,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let options = args.shares(args.flags.checked(TrainOptions::default())?)?;
     args.hardware.check()?;
     let out = args.out();
-    let checkpoint = args.checkpoint.clone().unwrap_or_else(|| with_ending(&out, ".ckpt"));
+    let checkpoint = args.checkpoint.clone().unwrap_or_else(|| default_checkpoint(&out));
     let table = ("table", args.file.as_path());
     let old = args.resume.as_deref().unwrap_or(&checkpoint);
     let held = [("validation file", &args.validation_file), ("test file", &args.test_file)];
@@ -106,24 +107,12 @@ pub(super) fn run(args: &Args) -> Answer {
     choose_geometry(&mut trainer, &args.hardware)?;
     let geometry = device.geometry(trainer.settings().batch);
     let command = args.resume_command(&origin.choice.target, &out, geometry);
-    let checkpoint = Some((checkpoint, command));
+    let is_written = is_resumed_here.into();
+    let checkpoints = Some(Checkpoints { command: "train", path: checkpoint, resume: command, is_written });
     let is_json = args.output.json;
-    let has_checkpoint = is_resumed_here.into();
     let tensorboard = args.tensorboard.as_deref().map(TensorBoard::in_folder).transpose()?.map(RefCell::new);
-    Session {
-        device,
-        run,
-        origin,
-        source,
-        is_json,
-        is_forced,
-        out: Some(out),
-        checkpoint,
-        has_checkpoint,
-        judging,
-        tensorboard,
-    }
-    .run(&mut trainer)
+    Session { device, run, origin, source, is_json, is_forced, out: Some(out), checkpoints, judging, tensorboard }
+        .run(&mut trainer)
 }
 
 /// A run before its first step.
@@ -236,6 +225,10 @@ impl Args {
     fn resume_from(&self, path: &Path) -> Answer<Start> {
         let name = path.display().to_string();
         let (checkpoint, _) = Checkpoint::load(&read_model(path)?, &name)?;
+        if checkpoint.source.is_some() {
+            let what = "it is the checkpoint of mero contrast, which resumes it: expected one of mero train";
+            return Err(Failure::usage(format!("{name}: {what}")));
+        }
         let origin = checkpoint.origin(&name)?;
         let learnt = &origin.choice.target;
         if let Some(target) = self.flags.text("target").filter(|target| target != learnt) {
@@ -300,13 +293,6 @@ impl Args {
         for (name, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
             options += &format!(" --{name}");
         }
-        ResumeCommand { words, default_checkpoint: with_ending(out, ".ckpt"), out: named_out, options }
+        ResumeCommand { words, default_checkpoint: default_checkpoint(out), out: named_out, options }
     }
-}
-
-/// `a.b` with `.c` is `a.b.c`.
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }

@@ -70,7 +70,7 @@ impl<'c> Candidates<'c> {
 }
 
 /// The squared distances of a query from the keys from `from` on, of keys [coordinates, slots].
-pub fn squares(query: &[f32], keys: &[f32], slots: usize, from: usize, out: &mut [f32]) {
+pub(super) fn squares(query: &[f32], keys: &[f32], slots: usize, from: usize, out: &mut [f32]) {
     dispatch(Squares { query, keys, slots, from, out });
 }
 

@@ -1,7 +1,8 @@
 //! Memories by hand: what they find, how sure they are, how they are judged, and their files.
 
 use meromorph::Result;
-use meromorph::contrast::{Labelled, Memory, MemoryHeader, MetricParts, Neighbour};
+use meromorph::contrast::{Labelled, Memory, MemoryHeader, MetricParts, Neighbour, Through};
+use meromorph::files::tensors;
 
 fn header() -> MemoryHeader {
     let names = ["left", "right"].map(str::to_owned).to_vec();
@@ -92,6 +93,63 @@ fn files_give_the_same_memory_or_say_what_is_wrong() -> Result<()> {
     let said = |count: usize| memory.find(&[0.0, 0.0], count).map(drop).expect_err("too many").to_string();
     assert_eq!(said(6), "memory: got 6 neighbours, expected 1 to 5, the rows in memory");
     assert_eq!(said(0), "memory: got 0 neighbours, expected 1 to 5, the rows in memory");
+    Ok(())
+}
+
+/// Files have a number of their format: 1, or 2 if a model makes the coordinates. The first files have none, and newer ones are refused.
+#[test]
+fn files_of_other_formats_load_or_say_so() -> Result<()> {
+    let memory = line()?;
+    let with = |bytes: &[u8], from: &str, to: &str| {
+        let mut content = tensors::read(bytes, "a")?;
+        let text = &mut content.metadata[1].1;
+        assert!(text.contains(from), "{text}");
+        *text = text.replace(from, to);
+        tensors::write(&content)
+    };
+    let bytes = memory.save()?;
+    assert_eq!(Memory::load(&with(&bytes, "\"format\":1,", "")?, "a")?, memory);
+    let newer = Memory::load(&with(&bytes, "\"format\":1,", "\"format\":3,")?, "a").map(drop).expect_err("it is newer");
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(newer.to_string(), format!("a: its format is 3, this engine ({version}) reads up to 2"));
+    let mut deep = memory;
+    deep.header.through = Some(Through { layer: 1, digest: "ab".into() });
+    let bytes = deep.save()?;
+    assert_eq!(Memory::load(&with(&bytes, "\"format\":2,", "\"format\":2,")?, "a")?, deep);
+    Ok(())
+}
+
+/// A part has the same map, and a reach of its own: rows at 0, 6 and 20 are 6, 6 and 14 from the next one.
+#[test]
+fn a_part_of_a_memory_finds_among_its_own_rows() -> Result<()> {
+    let part = line()?.part(&[0, 2, 4]);
+    assert_eq!((part.rows(), part.header.reach, &part.classes[..]), (3, 14.0, &[0, 1, 0][..]));
+    let found = part.find(&[3.5, 0.0], 2)?;
+    assert_eq!(found[0].neighbours.iter().map(|one| (one.row, one.distance)).collect::<Vec<_>>(), [(1, 1.0), (0, 5.0)]);
+    Ok(())
+}
+
+/// More rows than a tile and more queries than a block: the same as one query at a time against a sort of all distances.
+#[test]
+fn tiles_and_blocks_find_what_a_sort_finds() -> Result<()> {
+    let mut state = 7_u32;
+    let mut drawn = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as f32
+    };
+    let rows: Vec<f32> = (0..3 * 1500).map(|_| drawn()).collect();
+    let queries: Vec<f32> = (0..3 * 150).map(|_| drawn()).collect();
+    let header = MemoryHeader { columns: Vec::new(), ..header() };
+    let unit = vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let memory = Memory::new(header, unit, vec![0.0; 3], &rows, vec![0; 1500])?;
+    for (query, found) in queries.chunks(3).zip(memory.find(&queries, 20)?) {
+        let square = |row: &[f32]| row.iter().zip(query).map(|(a, b)| (a - b).powi(2)).sum::<f32>();
+        let mut all: Vec<(f32, usize)> = rows.chunks(3).map(square).zip(0..).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let found: Vec<(f32, usize)> = found.neighbours.iter().map(|one| (one.distance, one.row)).collect();
+        let expected: Vec<(f32, usize)> = all[..20].iter().map(|(square, row)| (square.sqrt(), *row)).collect();
+        assert_eq!(found, expected);
+    }
     Ok(())
 }
 

@@ -61,13 +61,13 @@ struct Fold {
 }
 
 pub(super) fn run(args: &Args) -> Answer {
-    let (rows, _) = args.source.read("bench equilibrium")?;
+    let device = args.hardware.open()?;
+    let (rows, _) = args.source.rows()?.read("bench equilibrium", &device)?;
     rows.check()?;
     if args.folds < 2 || args.folds > rows.classes.len() {
         let (got, most) = (args.folds, rows.classes.len());
         return Err(Failure::usage(format!("--folds: got {got}, expected 2 to {most}, the number of rows")));
     }
-    let device = args.hardware.open()?;
     let settling = args.settling(&rows);
     let progress = Progress::of(2 * args.folds as u64, "training");
     let mut found: [Vec<Fold>; 2] = Default::default();

@@ -36,6 +36,12 @@ pub(crate) static FITS: Content =
 pub(crate) static LOG: Content =
     Content { name: "the log of a fit", is_own: |start, _| start.starts_with(b"{\"at\":") };
 
+/// The log of a run that learns from contrasts: its first line says so.
+pub(crate) static CONTRAST_LOG: Content = Content {
+    name: "the log of mero contrast",
+    is_own: |start, _| has(line(start), "\"kind\":\"meromorph contrast\""),
+};
+
 /// Predictions: a column of this name, or those of a model with poles.
 pub(crate) static PREDICTIONS: Content = Content {
     name: "a table of predictions",

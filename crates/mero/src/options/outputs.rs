@@ -95,13 +95,18 @@ fn check_content(out: &Path, content: &Content, is_forced: bool) -> Result<()> {
     if is_forced || !has_content(out) {
         return Ok(());
     }
-    let mut start = Vec::new();
-    let read = File::open(out).and_then(|file| file.take(START).read_to_end(&mut start));
-    if read.is_ok() && (content.is_own)(&start, out) {
+    if begins_as(out, content) {
         return Ok(());
     }
     let (out, name) = (out.display(), content.name);
     Err(Error::usage(format!("{out} exists and is not {name}; name another file, or replace it with --force")))
+}
+
+/// Whether a file holds this content, by how it begins. A pipe is not read.
+pub(crate) fn begins_as(path: &Path, content: &Content) -> bool {
+    let mut start = Vec::new();
+    let mut read = || File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
+    host::file_bytes(path).is_some() && read().is_ok() && (content.is_own)(&start, path)
 }
 
 /// Whether a file is there that has something to lose.

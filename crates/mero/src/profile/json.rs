@@ -8,7 +8,7 @@ use meromorph::device::Tag;
 use meromorph::profile::{Group, Grouping, LaunchProfile, Leak, MemoryProfile, TagBytes};
 
 /// One object.
-pub(super) fn report(findings: &Findings) -> Value {
+pub(super) fn report(findings: &Findings<'_>) -> Value {
     let Findings { trainer, profile, ceilings, memory } = findings;
     let (info, cost) = (trainer.device().info(), profile.cost());
     let launch = |(at, one): (usize, &LaunchProfile)| {

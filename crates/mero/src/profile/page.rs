@@ -13,7 +13,7 @@ use meromorph::report::{Axis, Chart, Page, Series, Style};
 const MOST_BARS: usize = 24;
 
 /// The page.
-pub(super) fn page(findings: &Findings) -> Page {
+pub(super) fn page(findings: &Findings<'_>) -> Page {
     let Findings { profile, ceilings, memory, .. } = findings;
     let mut page = Page::new("Where a training step spends its time");
     page.kind("Profile");

@@ -22,7 +22,7 @@ pub(super) const ABOVE_ALL: &str =
     "More than 100 % of the roofline: the data came from caches that a copy of the same size does not fit into.";
 
 /// Everything as text.
-pub(super) fn report(findings: &Findings) -> String {
+pub(super) fn report(findings: &Findings<'_>) -> String {
     let profile = &findings.profile;
     let facts: Vec<(&str, String)> = overview(findings);
     let mut parts = vec![meromorph::report::facts(&facts)];
@@ -62,7 +62,7 @@ pub(super) fn groupings(profile: &StepProfile) -> impl Iterator<Item = (Grouping
 }
 
 /// The step in a few lines.
-pub(super) fn overview(findings: &Findings) -> Vec<(&'static str, String)> {
+pub(super) fn overview(findings: &Findings<'_>) -> Vec<(&'static str, String)> {
     let Findings { trainer, profile, ceilings, .. } = findings;
     let (info, cost) = (trainer.device().info(), profile.cost());
     let launched = trainer.step_summary().launches.len();
@@ -120,7 +120,7 @@ fn longest(profile: &StepProfile) -> Vec<(usize, &LaunchProfile)> {
 }
 
 /// The launches, the longest first, at most so many.
-pub(super) fn launches(findings: &Findings, most: usize) -> Table {
+pub(super) fn launches(findings: &Findings<'_>, most: usize) -> Table {
     let Findings { profile, ceilings, .. } = findings;
     let header = ["#", "kernel", "part of", "time", "of the step", "GFLOP/s", "GB/s", "of the roofline", "bound by"];
     let row = |(at, one): (usize, &LaunchProfile)| {

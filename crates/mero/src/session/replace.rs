@@ -19,10 +19,15 @@ pub(crate) fn check_replaced(run: &Run, out: Option<&Path>, checkpoint: Option<&
     if let Some(path) = out {
         check_model(path, Some(&run.preparation), is_forced)?;
     }
-    match checkpoint.filter(|path| !is_forced && has_content(path)) {
-        Some(path) => Err(refusal(path, &as_checkpoint(path), "--checkpoint").into()),
-        None => Ok(()),
+    checkpoint.map_or(Ok(()), |path| check_checkpoint(path, is_forced))
+}
+
+/// Errors if the checkpoint of a run would replace that of another one, or another file.
+pub(crate) fn check_checkpoint(path: &Path, is_forced: bool) -> Answer {
+    if is_forced || !has_content(path) {
+        return Ok(());
     }
+    Err(refusal(path, &as_checkpoint(path), "--checkpoint").into())
 }
 
 /// Errors if the file `out` exists and is anything else than a model of the same columns and target.

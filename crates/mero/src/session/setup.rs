@@ -1,10 +1,11 @@
 //! What a training run consists of besides its trainer, before the first step.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use super::checkpoints::Checkpoints;
 use super::folds::FoldPlan;
 use super::tensorboard::TensorBoard;
 use crate::terminal::shell::quoted_option;
@@ -26,10 +27,8 @@ pub(crate) struct Session {
     pub is_forced: bool,
     /// Path of the model file, if one is written.
     pub out: Option<PathBuf>,
-    /// Path of the checkpoints, if any are written, and the command that resumes from one.
-    pub checkpoint: Option<(PathBuf, ResumeCommand)>,
-    /// Whether the checkpoint of this run is on disk.
-    pub has_checkpoint: Cell<bool>,
+    /// Where checkpoints are written, if any are.
+    pub checkpoints: Option<Checkpoints>,
     pub judging: Judging,
     /// Where the figures of epochs are written for TensorBoard.
     pub tensorboard: Option<RefCell<TensorBoard>>,

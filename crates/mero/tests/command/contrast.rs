@@ -4,7 +4,7 @@ use super::folder::Folder;
 use super::json;
 
 /// Three classes at (0, 0), (2, 0) and (0, 2) within 0.2, and two columns within 30 that say nothing: a table, and its labels alone.
-fn rows(count: usize) -> (String, String) {
+pub(crate) fn rows(count: usize) -> (String, String) {
     let mut state = 1_u64;
     let mut drawn = |size: f64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -23,7 +23,7 @@ fn rows(count: usize) -> (String, String) {
 
 const QUICK: &str = "--device cpu --threads 1";
 
-fn filled() -> Folder {
+pub(crate) fn filled() -> Folder {
     let folder = Folder::new();
     let (table, labels) = rows(300);
     folder.write("good.csv", &table);

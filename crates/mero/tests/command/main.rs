@@ -6,6 +6,8 @@
 mod all_devices;
 mod cases;
 mod contrast;
+mod contrast_runs;
+mod contrast_uses;
 mod devices;
 mod documents;
 mod earlier;

@@ -89,7 +89,8 @@ impl Learner {
         if !is_watched {
             return Ok(object([]));
         }
-        let (accuracy, map) = (self.accuracy().await?, map_of(&self.learning.learned().await?));
+        let Learned { matrix, shift, metric, .. } = self.learning.learned().await?;
+        let (accuracy, map) = (self.accuracy().await?, map_of([&matrix, &shift], &metric));
         Ok(object([
             ("epoch", (report.epoch as f64).into()),
             ("epochs", (self.epochs as f64).into()),
@@ -121,13 +122,17 @@ pub struct Memory {
 impl Memory {
     /// The memory in the bytes of a file.
     pub fn load(bytes: &[u8]) -> Answer<Memory> {
-        contrast::Memory::load(bytes, "loadMemory").map(|memory| Memory { memory }).map_err(thrown)
+        let memory = contrast::Memory::load(bytes, "loadMemory").map_err(thrown)?;
+        if memory.header.through.is_some() {
+            let what = "loadMemory: the memory was learned through a layer of a model: expected one of columns, or use mero recall --through";
+            return Err(thrown(Error::usage(what)));
+        }
+        Ok(Memory { memory })
     }
 
     /// What it is, as an object.
     pub fn info(&self) -> JsValue {
         let contrast::Memory { header, map, shift, metric, classes, .. } = &self.memory;
-        let learned = Learned { matrix: map.clone(), shift: shift.clone(), metric: metric.clone() };
         object([
             ("classes", strings(header.names.iter().map(String::as_str))),
             ("isNumeric", header.is_numeric.into()),
@@ -136,7 +141,7 @@ impl Memory {
             ("rows", Uint32Array::from(&classes[..]).into()),
             ("reach", header.reach.into()),
             ("sharpness", header.sharpness.into()),
-            ("map", map_of(&learned)),
+            ("map", map_of([map, shift], metric)),
         ])
     }
 
@@ -166,8 +171,7 @@ impl Memory {
 }
 
 /// A map as an object.
-fn map_of(learned: &Learned) -> JsValue {
-    let Learned { matrix, shift, metric: MetricParts { weights, angles, planes } } = learned;
+fn map_of([matrix, shift]: [&[f32]; 2], MetricParts { weights, angles, planes }: &MetricParts) -> JsValue {
     let array = |values: &[f32]| JsValue::from(Float32Array::from(values));
     object([
         ("matrix", array(matrix)),
