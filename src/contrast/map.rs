@@ -141,6 +141,22 @@ impl Map {
         })
     }
 
+    /// The inverse of the metric AᵀA, [inputs, inputs], of a form with a weight per coordinate.
+    ///
+    /// Panics for other forms.
+    pub(super) fn inverse_metric(&self, parameters: &[Var]) -> Var {
+        assert!(self.has_diagonal(), "contrast: got another form, expected a weight per coordinate");
+        let opposite: Vec<Var> =
+            [ops::neg(&parameters[0])].into_iter().chain(parameters[1..].iter().cloned()).collect();
+        let matrix = self.matrix(&opposite);
+        ops::product(&matrix, &matrix, true, false)
+    }
+
+    /// Whether it has a weight per coordinate, and perhaps rotations before it.
+    pub(super) fn has_diagonal(&self) -> bool {
+        matches!(self.form, Form::Metric(Metric::Diagonal, _))
+    }
+
     /// A [outputs, inputs], from the values of its parameters in their order.
     ///
     /// Panics if there are fewer values than parameters.

@@ -3,8 +3,11 @@
 //! θ -= 0.01 rate dL atan2(v_b, v_a) hypot(v_a, v_b). It is there to compare with: dL says whether a nudge helped but not which coordinate did, so that
 //! costs fall while classes are lost (the control task of the tests).
 
+use super::curvature::Curvature;
+use super::diagnostics::{ENERGIES, Trace, mean};
 use super::map::{Form, Map, Metric, stepped};
 use super::rotors::Rotors;
+use super::spsa::Windowed;
 use crate::autograd::Var;
 use crate::error::{Error, Result};
 use crate::model::{Direction, GradientSource, Network, SourceStep, Sourced, StateBlock};
@@ -41,14 +44,17 @@ pub struct ScalarRule {
     pub sharpness: f32,
     /// ε under each root.
     pub epsilon: f32,
+    /// Steps of a window.
+    pub steps: usize,
     /// R before each step of a window.
-    pub curvature: Vec<f32>,
+    pub curvature: Curvature,
     /// The keys, [rows, coordinates]: of a displacement.
     pub keys: Vec<f32>,
 }
 
-/// Names of the figures of a window: the mean costs of both phases, and their difference.
-const FIGURES: [&str; 3] = ["free", "nudged", "difference"];
+/// Names of the figures of a window, before those of [`ENERGIES`]: the mean costs of both phases and their difference, and of the free phase the means
+/// of R and of the speed.
+const FIGURES: [&str; 5] = ["free", "nudged", "difference", "curvature", "speed"];
 
 impl ScalarRule {
     /// The rule with the constants of its source.
@@ -60,7 +66,8 @@ impl ScalarRule {
             nudge: 0.1,
             sharpness: 5.0,
             epsilon: 1e-8,
-            curvature: vec![1.0; 64],
+            steps: 64,
+            curvature: Curvature::Constant(1.0),
             keys: Vec::new(),
         }
     }
@@ -71,12 +78,13 @@ impl ScalarRule {
 
     /// The model whose outputs are the mapped coordinates, trained by this rule.
     ///
-    /// Errors if a window has no step, or a displacement has no keys.
+    /// Errors if a window has no step, R does not fit, or a displacement has no keys.
     pub fn network(self) -> Result<Network> {
         let n = self.rotors.coordinates;
-        if self.curvature.is_empty() {
+        if self.steps == 0 {
             return Err(Error::usage("contrast: the scalar rule: got a window of 0 steps, expected at least 1"));
         }
+        self.curvature.check(self.steps, n)?;
         let has_keys = !self.keys.is_empty() && self.keys.len().is_multiple_of(n);
         if self.velocity == Velocity::Displacement && !has_keys {
             let got = self.keys.len();
@@ -87,37 +95,34 @@ impl ScalarRule {
         Ok(self.map().network(None).with_source(self))
     }
 
-    /// The mean cost of a phase [1, 1], and the mean velocity of its rows [1, coordinates].
-    fn window(&self, frame: &Frame<'_>, queries: &Var, moved: &Var) -> [Var; 2] {
-        let share = 1.0 / self.curvature.len() as f32;
-        if self.velocity != Velocity::Displacement {
-            // Its speed does not depend on R.
-            let [speed, velocity] = self.step_of(frame, queries, moved, 1.0);
-            let mean = self.curvature.iter().sum::<f32>() * share;
-            return [ops::fused(&[&speed], |v| mean * v[0]), velocity];
+    /// A phase in which R is `curvature` before each step, [1, 1] each.
+    fn window(&self, frame: &Frame<'_>, queries: &Var, moved: &Var, curvature: &[Var]) -> Phase {
+        // Only a displacement depends on R.
+        let of_each = if self.velocity == Velocity::Displacement { curvature } else { &curvature[..1] };
+        let (mut speeds, mut trace) = (Vec::new(), Trace::default());
+        for r in of_each {
+            let velocity = match self.velocity {
+                Velocity::Position => queries.clone(),
+                Velocity::NudgedPosition => moved.clone(),
+                Velocity::Displacement => ops::sub(&self.retrieved(frame, moved, r), moved),
+            };
+            let turned = ops::product(&velocity, &frame.matrix, false, true);
+            speeds.push(frame.mean(&length(&turned, self.epsilon)));
+            trace.length.push(frame.mean(&length(&velocity, 0.0)));
+            trace.velocity.push(frame.mean(&velocity));
         }
-        let steps = self.curvature.iter().map(|&curvature| {
-            let [speed, velocity] = self.step_of(frame, queries, moved, curvature);
-            [ops::fused(&[&speed], |v| (curvature * share) * v[0]), ops::fused(&[&velocity], |v| share * v[0])]
-        });
-        steps.reduce(|a, b| [ops::add(&a[0], &b[0]), ops::add(&a[1], &b[1])]).expect("a window has a step")
-    }
-
-    /// The mean over the rows of √(vᵀ G v + ε), [1, 1], and of v, [1, coordinates].
-    fn step_of(&self, frame: &Frame<'_>, queries: &Var, moved: &Var, curvature: f32) -> [Var; 2] {
-        let velocity = match self.velocity {
-            Velocity::Position => queries.clone(),
-            Velocity::NudgedPosition => moved.clone(),
-            Velocity::Displacement => ops::sub(&self.retrieved(frame, moved, curvature), moved),
+        let speed = mean(&speeds);
+        let cost = if speeds.len() == curvature.len() {
+            let costs: Vec<Var> = speeds.iter().zip(curvature).map(|(speed, r)| ops::mul(speed, r)).collect();
+            mean(&costs)
+        } else {
+            ops::mul(&speed, &mean(curvature))
         };
-        let turned = ops::product(&velocity, &frame.matrix, false, true);
-        let squares = ops::sum(&ops::mul(&turned, &turned), 1..2);
-        let speed = ops::fused(&[&squares], |v| sqrt(v[0] + self.epsilon));
-        [frame.mean(&speed), frame.mean(&velocity)]
+        Phase { cost, speed, velocity: mean(&trace.velocity), trace }
     }
 
     /// Σ w c under the weights of a query.
-    fn retrieved(&self, frame: &Frame<'_>, moved: &Var, curvature: f32) -> Var {
+    fn retrieved(&self, frame: &Frame<'_>, moved: &Var, curvature: &Var) -> Var {
         let (n, rows) = (self.rotors.coordinates, moved.shape().sizes()[0]);
         let count = self.keys.len() / n;
         let keys = Var::constant(Tensor::constant(moved.value().device(), [count, n], &self.keys));
@@ -125,10 +130,25 @@ impl ScalarRule {
         let (queries, mapped) = (ops::reshape(&queries, [rows, 1, n]), ops::reshape(&mapped, [1, count, n]));
         let squares = ops::fused(&[&queries, &mapped], |v| (v[1] - v[0]) * (v[1] - v[0]));
         let squares = ops::reshape(&ops::sum(&squares, 2..3), [rows, count]);
-        let sharpness = self.sharpness * curvature;
-        let logits = ops::fused(&[&squares], |v| -sharpness * sqrt(v[0] + self.epsilon));
+        let logits = ops::fused(&[&squares, curvature], |v| -self.sharpness * v[1] * sqrt(v[0] + self.epsilon));
         ops::matmul(&ops::softmax(&logits), &keys)
     }
+}
+
+/// Means over the rows and steps of a phase.
+struct Phase {
+    /// R √(vᵀ G v + ε), [1, 1].
+    cost: Var,
+    /// √(vᵀ G v + ε), [1, 1].
+    speed: Var,
+    /// v, [1, coordinates].
+    velocity: Var,
+    trace: Trace,
+}
+
+/// √(|x|² + ε) of each row, [rows, 1].
+fn length(x: &Var, epsilon: f32) -> Var {
+    ops::fused(&[&ops::sum(&ops::mul(x, x), 1..2)], |v| sqrt(v[0] + epsilon))
 }
 
 /// The map of a step, and the weights of its rows.
@@ -153,29 +173,37 @@ impl GradientSource for ScalarRule {
     }
 
     fn state(&self) -> Vec<StateBlock> {
-        vec![StateBlock { name: "figures".into(), values: vec![0.0; FIGURES.len()] }]
+        let figures = vec![0.0; FIGURES.len() + ENERGIES.len()];
+        [StateBlock { name: "figures".into(), values: figures }].into_iter().chain(self.curvature.state()).collect()
     }
 
     fn step(&self, step: &SourceStep<'_>) -> Result<Sourced> {
         let values: Vec<Var> = step.parameters.values().iter().map(Var::detach).collect();
         let (x, y, weight) = (&step.batch.x, &step.batch.y, &step.batch.weight);
         let frame = Frame { matrix: self.map().matrix(&values), weight, total: ops::sum(weight, 0..2) };
+        let curved = self.curvature.of_window(&step.state[1..], self.steps, x, || self.map().inverse_metric(&values));
         let moved = ops::fused(&[x, y], |v| v[0] + self.nudge * (v[1] - v[0]));
-        let [free, velocity] = self.window(&frame, x, x);
-        let [nudged, _] = self.window(&frame, x, &moved);
-        let difference = ops::reshape(&ops::sub(&nudged, &free), [1]);
-        let metric = self.metric_step(&values, &velocity, &difference);
-        let angles = self.angle_step(&velocity, &difference);
+        let free = self.window(&frame, x, x, &curved.each);
+        let nudged = self.window(&frame, x, &moved, &curved.each);
+        let difference = ops::reshape(&ops::sub(&nudged.cost, &free.cost), [1]);
+        let metric = self.metric_step(&values, &free.velocity, &difference);
+        let angles = self.angle_step(&free.velocity, &difference);
         let new = [("log_metric", &metric), ("angles", &angles)].into_iter().zip(&values);
         let new = new.map(|((name, gradient), value)| stepped(name, value, gradient, 1.0)).collect();
         let is_accepted = ops::fused(&[&difference], |v| select(le(abs(v[0]), f32::MAX), 1.0, 0.0));
-        let figures = [&free, &nudged, &difference].map(|figure| ops::reshape(figure, [1]));
+        let energies = free.trace.energies(&curved.each);
+        let figures: Vec<Var> = [free.cost, nudged.cost, difference, mean(&curved.each), free.speed]
+            .into_iter()
+            .chain(energies)
+            .map(|figure| ops::reshape(&figure, [1]))
+            .collect();
         let weight = ops::reshape(&frame.total, [1]);
+        let all = ops::concat(&figures.iter().collect::<Vec<_>>(), 0);
         Ok(Sourced {
             direction: Direction::Parameters { values: new, is_accepted: Some(is_accepted) },
             loss: ops::mul(&figures[0], &weight),
             weight,
-            state: vec![ops::concat(&figures.each_ref()[..], 0)],
+            state: [all].into_iter().chain(curved.blocks).collect(),
         })
     }
 
@@ -185,7 +213,12 @@ impl GradientSource for ScalarRule {
 
     fn report(&self, state: &[StateBlock]) -> Vec<(String, f64)> {
         let figures = state.iter().flat_map(|block| &block.values);
-        FIGURES.iter().zip(figures).map(|(name, &figure)| ((*name).to_owned(), f64::from(figure))).collect()
+        FIGURES
+            .iter()
+            .chain(&ENERGIES)
+            .zip(figures)
+            .map(|(name, &figure)| ((*name).to_owned(), f64::from(figure)))
+            .collect()
     }
 }
 
@@ -221,5 +254,19 @@ impl ScalarRule {
             // Too short to have a direction.
             select(lt(length, 1e-6), 0.0, rate * v[2] * atan2(v[1], v[0]) * length)
         })
+    }
+}
+
+impl Windowed for ScalarRule {
+    fn map(&self) -> Map {
+        self.map()
+    }
+
+    /// The mean cost of a free window, under R as it is before the first step.
+    fn loss_at(&self, step: &SourceStep<'_>, parameters: &[Var]) -> Result<Var> {
+        let (x, weight) = (&step.batch.x, &step.batch.weight);
+        let frame = Frame { matrix: self.map().matrix(parameters), weight, total: ops::sum(weight, 0..2) };
+        let r = self.curvature.first(&step.state[1..], x, || self.map().inverse_metric(parameters));
+        Ok(ops::reshape(&self.window(&frame, x, x, &[r]).cost, [1]))
     }
 }

@@ -105,23 +105,7 @@ impl GradientSource for Contrast {
     }
 
     fn step(&self, step: &SourceStep<'_>) -> Result<Sourced> {
-        let [keys, states, control, _] = step.state else { unreachable!("the blocks of `state`") };
-        let (n, slots) = (self.map.inputs, self.bank.slots);
-        let keys = ops::reshape(keys, [slots, n]);
-        let leaves: Vec<Var> = step.parameters.values().iter().map(|value| Var::leaf(value.value().clone())).collect();
-        let matrix = self.map.matrix(&leaves);
-        let window = Window { source: self, x: &step.batch.x, y: &step.batch.y, weight: &step.batch.weight };
-        let local = window.local(&matrix.detach(), &keys, states, control)?;
-        let gradients = through_map(&leaves, &matrix, &local.matrix)?;
-        let weight = total(&step.batch.weight);
-        let direction = match self.update {
-            Update::Optimizer => Direction::Gradients(gradients),
-            Update::Steps { metric, angles } => self.stepped(step, &gradients, &weight, [metric, angles]),
-        };
-        let [keys, states, control] = self.remembered(&window, [&keys, states, control]);
-        let figures = ops::fused(&[&local.figures, &weight], |v| v[0] / v[1]);
-        let loss = ops::slice(&local.figures, 0, 0..1);
-        Ok(Sourced { direction, loss, weight, state: vec![keys, states, control, figures] })
+        self.step_by(step, &step.batch.x, &by_kernel)
     }
 
     fn reported(&self) -> &'static [&'static str] {
@@ -141,7 +125,13 @@ impl Contrast {
         self.map.network(weight).with_source(self)
     }
 
-    fn stepped(&self, step: &SourceStep<'_>, gradients: &[Var], weight: &Var, [metric, angles]: [f32; 2]) -> Direction {
+    pub(super) fn stepped(
+        &self,
+        step: &SourceStep<'_>,
+        gradients: &[Var],
+        weight: &Var,
+        [metric, angles]: [f32; 2],
+    ) -> Direction {
         let names = self.map.parameters(None);
         let values: Vec<Var> = names
             .iter()
@@ -160,8 +150,39 @@ impl Contrast {
         Direction::Parameters { values, is_accepted: Some(is_accepted) }
     }
 
+    /// A step on rows with these coordinates, whose phases run as given.
+    pub(super) fn step_by(&self, step: &SourceStep<'_>, x: &Var, retrieve: &Retrieve<'_>) -> Result<Sourced> {
+        let [keys, states, control, _] = step.state else { unreachable!("the blocks of `state`") };
+        let (n, slots) = (self.map.inputs, self.bank.slots);
+        let keys = ops::reshape(keys, [slots, n]);
+        let leaves: Vec<Var> = step.parameters.values().iter().map(|value| Var::leaf(value.value().clone())).collect();
+        let matrix = self.map.matrix(&leaves);
+        let window = Window { source: self, x, y: &step.batch.y, weight: &step.batch.weight };
+        let local = window.local_by(&matrix.detach(), &keys, [states, control], retrieve)?;
+        let gradients = through_map(&leaves, &matrix, &local.matrix)?;
+        let weight = total(&step.batch.weight);
+        let direction = match self.update {
+            Update::Optimizer => Direction::Gradients(gradients),
+            Update::Steps { metric, angles } => self.stepped(step, &gradients, &weight, [metric, angles]),
+        };
+        let [keys, states, control] = self.remembered(&window, [&keys, states, control]);
+        let figures = ops::fused(&[&local.figures, &weight], |v| v[0] / v[1]);
+        let loss = ops::slice(&local.figures, 0, 0..1);
+        Ok(Sourced { direction, loss, weight, state: vec![keys, states, control, figures] })
+    }
+
+    /// The mean loss of queries under a map, [1].
+    pub(super) fn loss_of(&self, queries: &Var, step: &SourceStep<'_>, matrix: &Var) -> Result<Var> {
+        let [keys, states, control, ..] = step.state else { unreachable!("the blocks of `state`") };
+        let keys = ops::reshape(keys, [self.bank.slots, self.map.inputs]);
+        let window = Window { source: self, x: queries, y: &step.batch.y, weight: &step.batch.weight };
+        let local = window.local(matrix, &keys, states, control)?;
+        let loss = ops::slice(&local.figures, 0, 0..1);
+        Ok(ops::fused(&[&loss, &total(&step.batch.weight)], |v| v[0] / v[1]))
+    }
+
     /// The memory after a window. Rows that only fill the batch are no candidates there.
-    fn remembered(&self, window: &Window<'_>, [keys, states, control]: [&Var; 3]) -> [Var; 3] {
+    pub(super) fn remembered(&self, window: &Window<'_>, [keys, states, control]: [&Var; 3]) -> [Var; 3] {
         let (n, slots, stride) = (self.map.inputs, self.bank.slots, self.states.width() + 1);
         if !self.bank.grows {
             return [ops::reshape(keys, [slots * n]), states.clone(), control.clone()];
@@ -185,58 +206,86 @@ impl Contrast {
 }
 
 /// The rows of a window.
-struct Window<'w> {
-    source: &'w Contrast,
-    x: &'w Var,
-    y: &'w Var,
-    weight: &'w Var,
+pub(super) struct Window<'w> {
+    pub source: &'w Contrast,
+    pub x: &'w Var,
+    pub y: &'w Var,
+    pub weight: &'w Var,
 }
 
 /// Sums over the rows of a window.
-struct Local {
+pub(super) struct Local {
     /// The gradient of the loss by the map, [outputs, inputs].
-    matrix: Var,
+    pub matrix: Var,
+    /// The gradient of each row's loss by its mapped coordinates, [rows, outputs].
+    pub queries: Var,
     /// The figures, [`FIGURES`].
-    figures: Var,
+    pub figures: Var,
 }
 
 impl Window<'_> {
-    fn local(&self, matrix: &Var, keys: &Var, states: &Var, control: &Var) -> Result<Local> {
-        let device = matrix.value().device();
-        let rows = self.x.shape().sizes()[0];
-        let Contrast { map, bank, .. } = self.source;
-        let sizes = Sizes { rows, keys: bank.slots, coordinates: map.outputs(), width: self.source.states.width() };
-        let is_classes = self.source.states == States::Classes;
-        self.source.retrieval.check(device.info(), sizes, is_classes).map_err(|error| error.within("contrast"))?;
+    pub(super) fn local(&self, matrix: &Var, keys: &Var, states: &Var, control: &Var) -> Result<Local> {
+        self.local_by(matrix, keys, [states, control], &by_kernel)
+    }
+
+    fn local_by(
+        &self,
+        matrix: &Var,
+        keys: &Var,
+        [states, control]: [&Var; 2],
+        retrieve: &Retrieve<'_>,
+    ) -> Result<Local> {
         let queries = ops::product(self.x, matrix, false, true);
         let mapped = ops::product(matrix, keys, false, true);
-        let pulls = Tensor::empty(device, [rows, sizes.keys], DType::F32);
-        let found = Tensor::empty(device, [rows, FIGURES + sizes.width], DType::F32);
-        let view = |var: &Var| var.value().view().clone();
-        let lookup = Lookup {
-            queries: view(&queries),
-            keys: view(&mapped),
-            states: if let States::Halves(..) = self.source.states { packed(states, sizes) } else { view(states) },
-            targets: view(self.y),
-            control: view(control),
-        };
-        let outputs = [pulls.view().clone(), found.view().clone()];
-        pulls.launch(match self.source.states {
-            States::Classes => self.source.retrieval.of_classes(sizes, lookup, outputs),
-            States::Vectors(_, cue) => self.source.retrieval.mixed((cue, Storage::Floats), sizes, lookup, outputs),
-            States::Halves(_, cue) => self.source.retrieval.mixed((cue, Storage::Halves), sizes, lookup, outputs),
-        });
-        let [pulls, found] = [pulls, found].map(Var::constant);
+        let [pulls, found] = retrieve(self, &Compared { queries: &queries, keys: &mapped, states, control })?;
         let weight = self.weight;
         let figures = ops::mul(&ops::slice(&found, 1, 0..FIGURES), weight);
-        let matrix = gradient_by_map(&pulls, weight, [self.x, &queries], [keys, &mapped]);
-        Ok(Local { matrix, figures: ops::reshape(&ops::sum(&figures, 0..1), [FIGURES]) })
+        let [matrix, queries] = gradients_by_map(&pulls, weight, [self.x, &queries], [keys, &mapped]);
+        Ok(Local { matrix, queries, figures: ops::reshape(&ops::sum(&figures, 0..1), [FIGURES]) })
     }
+}
+
+/// What the phases of a window compare: mapped queries [rows, outputs] and keys [outputs, slots], and the blocks of the memory.
+pub(super) struct Compared<'c> {
+    pub queries: &'c Var,
+    pub keys: &'c Var,
+    pub states: &'c Var,
+    pub control: &'c Var,
+}
+
+/// The phases of a window: the pulls of the keys [rows, slots], and figures [rows, at least `FIGURES`].
+pub(super) type Retrieve<'r> = dyn Fn(&Window<'_>, &Compared<'_>) -> Result<[Var; 2]> + 'r;
+
+/// In one launch.
+fn by_kernel(window: &Window<'_>, compared: &Compared<'_>) -> Result<[Var; 2]> {
+    let Contrast { map, bank, states, retrieval, .. } = window.source;
+    let device = compared.queries.value().device();
+    let rows = window.x.shape().sizes()[0];
+    let sizes = Sizes { rows, keys: bank.slots, coordinates: map.outputs(), width: states.width() };
+    retrieval.check(device.info(), sizes, *states == States::Classes).map_err(|error| error.within("contrast"))?;
+    let pulls = Tensor::empty(device, [rows, sizes.keys], DType::F32);
+    let found = Tensor::empty(device, [rows, FIGURES + sizes.width], DType::F32);
+    let view = |var: &Var| var.value().view().clone();
+    let lookup = Lookup {
+        queries: view(compared.queries),
+        keys: view(compared.keys),
+        states: if let States::Halves(..) = states { packed(compared.states, sizes) } else { view(compared.states) },
+        targets: view(window.y),
+        control: view(compared.control),
+    };
+    let outputs = [pulls.view().clone(), found.view().clone()];
+    pulls.launch(match *states {
+        States::Classes => retrieval.of_classes(sizes, lookup, outputs),
+        States::Vectors(_, cue) => retrieval.mixed((cue, Storage::Floats), sizes, lookup, outputs),
+        States::Halves(_, cue) => retrieval.mixed((cue, Storage::Halves), sizes, lookup, outputs),
+    });
+    Ok([pulls, found].map(Var::constant))
 }
 
 /// The gradient by A [outputs, inputs], summed over the rows: from the pulls [rows, keys], the weights of the rows [rows, 1], the rows [rows, inputs] and
 /// their maps [rows, outputs], the keys [keys, inputs] and their maps [outputs, keys].
-pub fn gradient_by_map(pulls: &Var, weight: &Var, [x, queries]: [&Var; 2], [keys, mapped]: [&Var; 2]) -> Var {
+/// Also the gradient by each mapped query [rows, outputs].
+pub fn gradients_by_map(pulls: &Var, weight: &Var, [x, queries]: [&Var; 2], [keys, mapped]: [&Var; 2]) -> [Var; 2] {
     // Σ_j pull_j (z - k_j) for each query, Σ pull (k - z) for each key.
     let sums = ops::sum(pulls, 1..2);
     let pulled = ops::product(pulls, mapped, false, true);
@@ -244,7 +293,7 @@ pub fn gradient_by_map(pulls: &Var, weight: &Var, [x, queries]: [&Var; 2], [keys
     let sums = ops::sum(&ops::mul(pulls, weight), 0..1);
     let pulled = ops::product(&ops::mul(queries, weight), pulls, true, false);
     let by_key = ops::fused(&[&sums, mapped, &pulled], |v| v[0] * v[1] - v[2]);
-    ops::add(&ops::product(&by_query, x, true, false), &ops::matmul(&by_key, keys))
+    [ops::add(&ops::product(&by_query, x, true, false), &ops::matmul(&by_key, keys)), by_query]
 }
 
 /// States [keys, width + 1] as `retrieve` reads halves: the numbers, then those of the rows.
@@ -259,17 +308,17 @@ fn packed(states: &Var, sizes: Sizes) -> View {
     all.view().clone()
 }
 
-fn total(x: &Var) -> Var {
+pub(super) fn total(x: &Var) -> Var {
     ops::reshape(&ops::sum(x, 0..2), [1])
 }
 
 /// A value of shape [1] with the rank of another.
-fn scalar(value: &Var, like: &Var) -> Var {
+pub(super) fn scalar(value: &Var, like: &Var) -> Var {
     ops::reshape(value, vec![1; like.shape().rank()])
 }
 
 /// From the gradient by A to those by the parameters.
-fn through_map(leaves: &[Var], matrix: &Var, gradient: &Var) -> Result<Vec<Var>> {
+pub(super) fn through_map(leaves: &[Var], matrix: &Var, gradient: &Var) -> Result<Vec<Var>> {
     let all: Vec<&Var> = leaves.iter().collect();
     let zeros = |leaf: &Var| ops::broadcast_to(&ops::constant(leaf, 0.0), leaf.shape());
     let found = ops::grad_with_seed(matrix, gradient, &all)?.into_iter().zip(leaves);

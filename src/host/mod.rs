@@ -30,6 +30,8 @@ mod thread_pool;
 #[cfg(target_arch = "wasm32")]
 #[path = "thread_pool_web.rs"]
 mod thread_pool;
+#[cfg(not(target_arch = "wasm32"))]
+mod utc;
 #[cfg(target_arch = "wasm32")]
 mod web;
 
@@ -61,6 +63,8 @@ pub use temporary::FileLock;
 pub use thread_pool::ThreadPool;
 #[cfg(target_arch = "wasm32")]
 pub use thread_pool::{Share, sharing};
+#[cfg(not(target_arch = "wasm32"))]
+pub use utc::utc;
 #[cfg(target_arch = "wasm32")]
 pub use web::*;
 

@@ -64,6 +64,28 @@ pub trait GradientSource {
     }
 }
 
+impl<T: GradientSource + ?Sized> GradientSource for Box<T> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn state(&self) -> Vec<StateBlock> {
+        (**self).state()
+    }
+
+    fn step(&self, step: &SourceStep<'_>) -> Result<Sourced> {
+        (**self).step(step)
+    }
+
+    fn reported(&self) -> &'static [&'static str] {
+        (**self).reported()
+    }
+
+    fn report(&self, state: &[StateBlock]) -> Vec<(String, f64)> {
+        (**self).report(state)
+    }
+}
+
 /// A part of a source's state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StateBlock {

@@ -87,8 +87,8 @@ impl Trainer {
         Ok((None, flow))
     }
 
-    /// What the source of gradients reports of the last window, if it does.
-    async fn source_report(&self) -> Result<Option<Vec<(String, f64)>>> {
+    /// What the source of gradients reports of the last steps, if it does.
+    pub async fn source_report(&self) -> Result<Option<Vec<(String, f64)>>> {
         match self.network.source() {
             Some(source) if !source.reported().is_empty() => {
                 Ok(Some(source.report(&self.read_blocks(|name| source.reported().contains(&name)).await?)))

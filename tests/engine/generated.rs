@@ -38,6 +38,7 @@ fn documents_list_every_option() {
     check_between("docs/CLI.md", "predict", &markdown(&PREDICTING, Naming::Command));
     check_between("docs/CLI.md", "profile", &markdown(&profile::OPTIONS, Naming::Command));
     check_between("docs/MEMORY.md", "contrast", &markdown(&contrast::OPTIONS, Naming::Command));
+    check_between("docs/MEMORY.md", "trainer2", &markdown(&contrast::trainer2::FIELDS, Naming::Rust));
     check_between("docs/CURVES.md", "fit", &markdown(&fit::OPTIONS, Naming::Command));
     let both = [markdown(&OPTIONS, Naming::JavaScript), markdown(&READING, Naming::JavaScript)];
     check_between("web/README.md", "train", &both.join("\n"));

@@ -6,6 +6,7 @@ pub(crate) mod rows;
 mod start;
 mod summary;
 pub(crate) mod through;
+mod trainer2;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -44,6 +45,10 @@ pub(super) struct Args {
     flags: Flags<Every<ContrastOptions>>,
     #[command(flatten)]
     hardware: Hardware,
+    /// Run Trainer2 on rows of tokens, the last of which follows from the others: the file of its configuration (JSON), or one of development, production,
+    /// profiling
+    #[arg(long, value_name = "CONFIG", help_heading = "Trainer2", conflicts_with_all = ["resume", "through", "checkpoint", "log", "profile"])]
+    trainer2: Option<String>,
     /// The file of the memory, or with --hidden of the model [default: the name of the table, ending in .memory or .safetensors]
     #[arg(short, long, value_name = "MEMORY", help_heading = "Output")]
     out: Option<PathBuf>,
@@ -71,6 +76,10 @@ pub(super) struct Args {
 const MOST_JUDGED: usize = 10_000;
 
 pub(super) fn run(args: &Args) -> Answer {
+    if let Some(config) = &args.trainer2 {
+        args.hardware.check()?;
+        return trainer2::run(args, config);
+    }
     let start = Start::of(args)?;
     if start.origin.options.hidden.is_empty() { memory(args, start) } else { layers::run(args, start) }
 }

@@ -8,6 +8,7 @@ use crate::noise::noise;
 use meromorph::autograd::Var;
 use meromorph::contrast::{Bank, Contrast, Cue, Form, Map, Metric, Retrieval, Rotors, States, Update};
 use meromorph::device::Device;
+use meromorph::model::Network;
 use meromorph::optim::{Optimizer, Schedule};
 use meromorph::program::expr::{ln, sqrt};
 use meromorph::tensor::Tensor;
@@ -30,18 +31,15 @@ fn classes(rows: &[f32], width: usize) -> Vec<f32> {
     rows.chunks_exact(width).map(|row| row.iter().position(|&x| x == 1.0).expect("a class") as f32).collect()
 }
 
-/// A run over the first windows of a task, whose states are vectors or, for cross-entropy, classes.
-fn trainer(device: &Device, task: &Task, windows: usize, states: States) -> Result<Trainer> {
+/// The states of rows, as vectors or, for cross-entropy, as classes.
+fn shown(one_hot: Vec<f32>, states: States) -> Vec<f32> {
+    if states == States::Classes { classes(&one_hot, 8) } else { one_hot }
+}
+
+/// The rule of a task.
+pub(super) fn source(task: &Task, states: States) -> Result<Contrast> {
     let retrieval = &task.energy.retrieval;
-    let shown = |one_hot: Vec<f32>| if states == States::Classes { classes(&one_hot, 8) } else { one_hot };
-    let width = states.width();
-    let (mut x, mut y) = (Vec::new(), Vec::new());
-    for window in 0..windows {
-        let rows = task.rows(window);
-        x.extend(narrow(&rows.batch.queries));
-        y.extend(numbered(&shown(narrow(&rows.batch.targets)), width, |_| -1.0));
-    }
-    let contrast = Contrast {
+    Ok(Contrast {
         map: Map::new(8, Form::Metric(Metric::Diagonal, Some(Rotors::ring(8, 8)?)))?,
         retrieval: Retrieval { sharpness: 5.0, nudge: 0.1, is_symmetric: true, steps: 64, rate: 0.25, epsilon: 1e-8 },
         curvature: 1.0,
@@ -49,15 +47,37 @@ fn trainer(device: &Device, task: &Task, windows: usize, states: States) -> Resu
         bank: Bank {
             slots: retrieval.keys.len() / 8,
             keys: narrow(&retrieval.keys),
-            states: numbered(&shown(narrow(&retrieval.states)), width, |row| row as f32),
+            states: numbered(&shown(narrow(&retrieval.states), states), states.width(), |row| row as f32),
             grows: false,
         },
         update: Update::Steps { metric: task.rates.metric as f32, angles: task.rates.theta as f32 },
-    };
+    })
+}
+
+/// A run over the first windows of a task.
+fn trainer(device: &Device, task: &Task, windows: usize, states: States) -> Result<Trainer> {
+    trainer_of(device, task, windows, states, source(task, states)?.network(None))
+}
+
+/// The same for a network with a rule.
+pub(super) fn trainer_of(
+    device: &Device,
+    task: &Task,
+    windows: usize,
+    states: States,
+    network: Network,
+) -> Result<Trainer> {
+    let width = states.width();
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    for window in 0..windows {
+        let rows = task.rows(window);
+        x.extend(narrow(&rows.batch.queries));
+        y.extend(numbered(&shown(narrow(&rows.batch.targets), states), width, |_| -1.0));
+    }
     let count = x.len() / 8;
     let data = Data { inputs: 8, targets: width + 1, train: Examples { x, y }, ..Data::default() };
     let config = TrainerConfig { epochs: 1, batch: 32, patience: 0, keep: Keep::Last, ..TrainerConfig::default() };
-    let mut trainer = Trainer::new(device, contrast.network(None), config, data)?;
+    let mut trainer = Trainer::new(device, network, config, data)?;
     trainer.shuffle_with(move |_| (0..count as u32).collect());
     Ok(trainer)
 }

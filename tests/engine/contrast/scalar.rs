@@ -5,16 +5,16 @@ use super::oracle::{self, Geometry};
 use super::rule::{apart, geometry, narrow};
 use crate::devices::devices;
 use meromorph::Result;
-use meromorph::contrast::{Planes, Rotors, ScalarRule, Velocity};
+use meromorph::contrast::{Curvature, Planes, Rotors, ScalarRule, Velocity};
 use meromorph::device::Device;
 use meromorph::train::{Data, Examples, Keep, Trainer, TrainerConfig};
 use pollster::block_on;
 
-fn rule() -> Result<ScalarRule> {
+pub(super) fn rule() -> Result<ScalarRule> {
     Ok(ScalarRule::new(Rotors::ring(8, 8)?))
 }
 
-fn trainer(device: &Device, task: &Task, windows: usize, rule: ScalarRule) -> Result<Trainer> {
+pub(super) fn trainer(device: &Device, task: &Task, windows: usize, rule: ScalarRule) -> Result<Trainer> {
     let (mut x, mut y) = (Vec::new(), Vec::new());
     for window in 0..windows {
         let rows = task.rows(window);
@@ -44,7 +44,8 @@ fn steps_are_those_of_the_reference() -> Result<()> {
             let rule = ScalarRule {
                 velocity,
                 rate: 0.5,
-                curvature: narrow(&curvature),
+                steps: curvature.len(),
+                curvature: Curvature::Each(narrow(&curvature)),
                 keys: narrow(&task.energy.retrieval.keys),
                 ..rule()?
             };
@@ -78,7 +79,7 @@ fn steps_are_those_of_the_reference() -> Result<()> {
 #[test]
 fn costs_fall_while_the_control_is_lost() -> Result<()> {
     let task = Task::control(1, 64);
-    let rule = ScalarRule { rate: 0.1, curvature: vec![1.0; 2], ..rule()? };
+    let rule = ScalarRule { rate: 0.1, steps: 2, ..rule()? };
     let mut trainer = trainer(&Device::cpu(1), &task, 400, rule)?;
     let cost = |trainer: &Trainer| block_on(trainer.source_blocks()).map(|blocks| blocks[0].values[0]);
     trainer.advance(1)?;
@@ -108,7 +109,7 @@ fn angles_turn_the_planes_of_their_layer() -> Result<()> {
 #[test]
 fn what_the_rule_does_not_take_is_an_error() -> Result<()> {
     let network = |rule: ScalarRule| rule.network().map(drop).expect_err("it does not fit").to_string();
-    let empty = network(ScalarRule { curvature: Vec::new(), ..rule()? });
+    let empty = network(ScalarRule { steps: 0, ..rule()? });
     assert!(empty.contains("got a window of 0 steps, expected at least 1"), "{empty}");
     let without = network(ScalarRule { velocity: Velocity::Displacement, ..rule()? });
     assert!(without.contains("got 0 numbers of keys, expected rows of 8"), "{without}");

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use meromorph::autograd::Var;
 use meromorph::contrast::{
-    Cue, Form, Lookup, Map, Metric, Retrieval, Rotors, Sizes, Storage, gradient_by_map, stepped,
+    Cue, Form, Lookup, Map, Metric, Retrieval, Rotors, Sizes, Storage, gradients_by_map, stepped,
 };
 use meromorph::device::Device;
 use meromorph::internal::kernels::retrieve::FIGURES;
@@ -188,7 +188,9 @@ impl Window {
                 Composed { window: self, savings, matrix: &matrix, queries: &queries, mapped: &mapped }.pulls()?
             }
         };
-        let gradient = self.done(gradient_by_map(&pulls, &self.weight, [&self.x, &queries], [&self.keys, &mapped]))?;
+        let rows = [&self.x, &queries];
+        let [gradient, _] = gradients_by_map(&pulls, &self.weight, rows, [&self.keys, &mapped]);
+        let gradient = self.done(gradient)?;
         gradient.value().copy_into(self.gradient.view());
         self.step(&leaves, &matrix, &gradient)
     }

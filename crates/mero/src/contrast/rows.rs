@@ -10,7 +10,7 @@ use crate::{Answer, Failure};
 use meromorph::Device;
 use meromorph::contrast::{Labelled, MemoryHeader, RowOrigin};
 use meromorph::error::{Error, listed};
-use meromorph::files::{Cells, Column, MISSING_CODE, Table, npy, open_rows};
+use meromorph::files::{Cells, Column, Format, MISSING_CODE, Table, npy, open_rows};
 use meromorph::internal::host::number;
 use meromorph::report::{count, counted};
 
@@ -30,7 +30,7 @@ pub(crate) struct Source {
     labels: Option<PathBuf>,
     /// Columns that are the coordinates; by default all but the target
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
-    columns: Vec<String>,
+    pub(super) columns: Vec<String>,
     #[command(flatten)]
     reading: Reading,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Source {
 impl Source {
     /// What the command line says of the rows.
     pub(crate) fn rows(&self) -> Answer<Rows> {
-        if self.target.is_none() && self.labels.is_none() {
+        if !self.has_classes() {
             let what = "got no classes, expected --target with their column or --labels with their file";
             return Err(Failure::usage(format!("{}: {what}", self.file.display())));
         }
@@ -70,6 +70,16 @@ impl Source {
             _ => {}
         }
         Ok(Rows { file: self.file.clone(), source })
+    }
+
+    /// The table as it is.
+    pub(super) fn table(&self, command: &str) -> Answer<Table> {
+        read_table(&self.file, &self.reading.format()?, command)
+    }
+
+    /// Whether classes are named.
+    pub(super) fn has_classes(&self) -> bool {
+        self.target.is_some() || self.labels.is_some()
     }
 
     /// The files that are read, with what they are.
@@ -168,9 +178,7 @@ impl Rows {
 
     /// The table, and that of the labels if they have a file.
     fn tables(&self, command: &str) -> Answer<(Table, Option<Table>)> {
-        let format = &self.source.format;
-        let table = read(&self.file, format)?;
-        say_notes(command, &table);
+        let table = read_table(&self.file, &self.source.format, command)?;
         let Some(path) = &self.source.labels else { return Ok((table, None)) };
         let labels = self.labels(path, table.rows())?;
         Ok((table, Some(labels)))
@@ -189,6 +197,13 @@ impl Rows {
         }
         Ok(labels)
     }
+}
+
+/// A table, whose notes are said.
+fn read_table(file: &Path, format: &Format, command: &str) -> Answer<Table> {
+    let table = read(file, format)?;
+    say_notes(command, &table);
+    Ok(table)
 }
 
 /// The names of the chosen columns, or of all but `without`, and their numbers [rows, columns].

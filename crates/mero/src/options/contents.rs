@@ -118,6 +118,10 @@ pub(crate) static MEMORY: Content =
 /// A map of a memory: nothing tells it from another array.
 pub(crate) static MAP: Content = Content { name: "the map of a memory", is_own: |_, _| false };
 
+/// The telemetry of Trainer2: the record of its run comes first.
+pub(crate) static TELEMETRY: Content =
+    Content { name: "telemetry of Trainer2", is_own: |start, _| has(line(start), "\"run_meta\"") };
+
 /// The neighbours of rows.
 pub(crate) static NEIGHBOURS: Content =
     Content { name: "a table of neighbours", is_own: |start, _| line(start) == NEIGHBOUR_COLUMNS.join(",").as_bytes() };

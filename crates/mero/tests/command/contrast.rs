@@ -200,3 +200,91 @@ fn bad_input_says_what_is_wrong() {
     let (code, said) = folder.refused(&format!("contrast good.csv --target kind {quick} -o labels.csv"));
     assert!(code == Some(2) && said.contains("labels.csv"), "{said}");
 }
+
+/// Rows of two tokens, the second of which follows from the first.
+fn token_rows() -> String {
+    let row = |at: usize| format!("{},{}\n", at % 8, (at % 8 * 5 + 3) % 8);
+    "a,b\n".to_owned() + &(0..64).map(row).collect::<String>()
+}
+
+const TRAINER2: &str = r#"{"beta_nudge": 0.05, "retrieval_beta": 2, "eta_update": 0.1, "field_grid": [2, 2], "field_dim": 2, "batch_size": 16,
+    "max_epochs": 30, "log_every_windows": 50, "save_every_windows": 60, "run_dir": "runs", "run_name": "one", "seed": 7,
+    "run_smoke_tests": true, "cudnn_benchmark": true}"#;
+
+/// The telemetry has a record of the run and means of each period; checkpoints are written; what has no effect is said.
+#[test]
+fn trainer2_learns_tokens_and_reports() {
+    let folder = Folder::new();
+    folder.write("tokens.csv", token_rows());
+    folder.write("config.json", TRAINER2);
+    let line = "contrast tokens.csv --trainer2 config.json --device cpu --threads 1";
+    let output = folder.mero(line);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("mero contrast: cudnn_benchmark has no effect: kernels are this engine's own"), "{said}");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("120 windows") && text.contains("telemetry.jsonl"), "{text}");
+    let telemetry = String::from_utf8(folder.read("runs/one/telemetry.jsonl")).expect("text");
+    let records: Vec<serde_json::Value> =
+        telemetry.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+    assert_eq!(records.len(), 4);
+    let meta = &records[0];
+    assert_eq!((&meta["type"], &meta["run_name"], &meta["vocabulary"]), (&"run_meta".into(), &"one".into(), &8.into()));
+    assert_eq!(meta["checks"].as_array().map(Vec::len), Some(3));
+    let hash = meta["config_hash"].as_str().expect("a hash");
+    assert!(hash.len() == 12 && hash.chars().all(|digit| digit.is_ascii_hexdigit()), "{hash}");
+    assert!(meta["ts_utc"].as_str().is_some_and(|time| time.ends_with('Z') && time.len() == 20), "{meta}");
+    let of = |at: usize, name: &str| records[at][name].as_f64().unwrap_or_else(|| panic!("{name} of {}", records[at]));
+    let windows: Vec<f64> = (1..4).map(|at| of(at, "window")).collect();
+    assert_eq!(windows, [49.0, 99.0, 119.0]);
+    // The last period is shorter; its means are over its own windows.
+    assert_eq!((of(3, "windows"), of(1, "S"), of(1, "epoch"), of(1, "batch")), (20.0, 64.0, 12.0, 1.0));
+    for name in ["total_loss", "lior_mean", "R_mean", "spd_mean", "window_ms", "mem_norm"] {
+        assert!((1..4).all(|at| of(at, name) > 0.0), "{name}");
+    }
+    assert!(of(3, "total_loss") < 0.5 * of(1, "total_loss"), "{telemetry}");
+    for name in ["checkpoint_000060", "checkpoint_000120", "checkpoint_last"] {
+        assert!(folder.path(&format!("runs/one/{name}.safetensors")).exists(), "{name}");
+    }
+    // The same fields have the same hash in any order, and a run with another one has another.
+    let lines = json(&folder, &format!("{line} --json"));
+    assert_eq!((lines.len(), &lines[0]["windows"]), (1, &120.into()));
+    let again = String::from_utf8(folder.read("runs/one/telemetry.jsonl")).expect("text");
+    assert!(again.contains(hash));
+    // A file that is no telemetry is not replaced.
+    folder.write("runs/one/telemetry.jsonl", "notes\n");
+    let (code, said) = folder.refused(line);
+    assert!(code == Some(2) && said.contains("exists and is not telemetry of Trainer2"), "{said}");
+}
+
+#[test]
+fn trainer2_says_what_is_wrong() {
+    let folder = Folder::new();
+    folder.write("tokens.csv", token_rows());
+    folder.write("wrong.json", "{\"eps\": -1}");
+    folder.write("broken.json", "{");
+    folder.write("half.csv", "a,b\n0.5,1\n");
+    folder.write("one.csv", "a\n0\n1\n");
+    folder.write("padded.csv", "a,b\n0,1\n1,-1\n");
+    folder.write("good.json", "{\"run_dir\": \"r\", \"field_grid\": [2, 2], \"field_dim\": 1}");
+    let cases = [
+        ("tokens.csv --trainer2 wrong.json", 2, "wrong.json: eps: got -1, expected a finite number above 0"),
+        ("tokens.csv --trainer2 broken.json", 1, "broken.json: "),
+        ("tokens.csv --trainer2 missing.json", 1, "missing.json"),
+        ("half.csv --trainer2 good.json", 1, "half.csv: row 1, column \"a\": got 0.5, expected the number of a token"),
+        ("one.csv --trainer2 good.json", 1, "contrast: tokens: got rows of 1 token, expected at least 2"),
+        ("padded.csv --trainer2 good.json", 1, "contrast: tokens: row 1: got padding as the last token"),
+        ("tokens.csv --trainer2 good.json --sharpness 2", 2, "--sharpness has no effect with --trainer2"),
+        ("tokens.csv --trainer2 good.json --target a", 2, "--target has no effect with --trainer2"),
+        ("tokens.csv --trainer2 good.json -o x", 2, "--out has no effect with --trainer2"),
+    ];
+    for (line, code, expected) in cases {
+        let (got, said) = folder.refused(&format!("contrast {line} --device cpu --threads 1"));
+        assert!(got == Some(code) && said.contains(expected), "{line}: {got:?}: {said}");
+        assert!(!folder.path("r").exists(), "{line} made a folder");
+    }
+    // The rule of Trainer2, from a preset with another folder for the run.
+    folder.write("rule.json", "{\"rule\": \"lior_scalar\", \"run_dir\": \"r\", \"field_grid\": [2, 2], \"field_dim\": 1, \"save_every_windows\": 0}");
+    let lines = json(&folder, "contrast tokens.csv --trainer2 rule.json --json --device cpu --threads 1");
+    assert!(lines[0]["figures"]["free"].as_f64().is_some_and(|cost| cost > 0.0), "{lines:?}");
+}
