@@ -6,7 +6,7 @@ use super::rule::{apart, geometry, source, trainer_of};
 use crate::devices::devices;
 use meromorph::Result;
 use meromorph::contrast::{
-    Collapse, Coupled, Cue, Curvature, Dynamics, Field, Rotors, States, Symplectic, self_checks,
+    Collapse, Coupled, Cue, Curvature, Dynamics, Field, Rotors, SelfCheck, States, Symplectic, self_checks,
 };
 use pollster::block_on;
 
@@ -68,7 +68,7 @@ fn devices_pass_the_checks_before_a_run() -> Result<()> {
         let checks = block_on(self_checks(&device, Rotors::ring(8, 6)?))?;
         let name = &device.info().device;
         assert_eq!(checks.len(), 3);
-        assert!(checks.iter().all(|check| check.is_passed()), "{name}: {checks:?}");
+        assert!(checks.iter().all(SelfCheck::is_passed), "{name}: {checks:?}");
         assert!(checks.iter().any(|check| check.error > 0.0), "{name}: {checks:?}");
     }
     Ok(())
