@@ -30,8 +30,7 @@ use summary::Summary;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    #[command(flatten)]
-    source: Source,
+    // First: those of the table have a heading.
     /// Resume the run of a checkpoint, which holds all its options; the result is the same as without the interruption
     #[arg(long, value_name = "CKPT", conflicts_with_all = ["Reading", TEXT, "ContrastOptions", "columns"])]
     resume: Option<PathBuf>,
@@ -41,6 +40,8 @@ pub(super) struct Args {
     /// Number of that layer, from 0 [default: the last one before the layer that makes the outputs]
     #[arg(long, value_name = "N", requires = "through", conflicts_with = "resume")]
     layer: Option<usize>,
+    #[command(flatten)]
+    source: Source,
     #[command(flatten)]
     flags: Flags<Every<ContrastOptions>>,
     #[command(flatten)]
@@ -68,7 +69,7 @@ pub(super) struct Args {
     #[arg(long, help_heading = "Output")]
     json: bool,
     /// Measure where the time of a window goes, with the launches of its kernels, instead of learning; nothing is written
-    #[arg(long, conflicts_with_all = ["resume", "out", "checkpoint", "log", "map_out"])]
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["resume", "out", "checkpoint", "log", "map_out"])]
     profile: bool,
 }
 
