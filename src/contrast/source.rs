@@ -114,7 +114,9 @@ impl GradientSource for Contrast {
 
     fn report(&self, state: &[StateBlock]) -> Vec<(String, f64)> {
         let figures = state.last().map(|block| &block.values[..]).unwrap_or_default();
-        REPORT.iter().zip(figures).map(|(name, &figure)| ((*name).to_owned(), f64::from(figure))).collect()
+        // The kernels sum w ln w.
+        let figure = |name: &str, figure: f32| f64::from(if name == "entropy" { -figure } else { figure });
+        REPORT.iter().zip(figures).map(|(name, &value)| ((*name).to_owned(), figure(name, value))).collect()
     }
 }
 

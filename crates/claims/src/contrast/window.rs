@@ -9,6 +9,7 @@ use meromorph::contrast::{
 };
 use meromorph::device::Device;
 use meromorph::internal::kernels::retrieve::FIGURES;
+use meromorph::internal::math::splitmix::{STEP, mixed};
 use meromorph::tensor::{DType, Tensor};
 use meromorph::{Result, ops};
 use pollster::block_on;
@@ -100,17 +101,14 @@ impl Window {
             rate: 0.25,
             epsilon: 1e-6,
         };
-        let random = |shape: [usize; 2], stream: u32| -> Result<Vec<f32>> {
-            block_on(ops::normal(device, shape, 1, stream)?.to_f32())
-        };
         let constant = |shape: [usize; 2], values: &[f32]| -> Result<Var> {
             Ok(Var::constant(Tensor::from_f32(device, shape, values)?))
         };
-        let numbers: Vec<f32> = random([keys, width], 2)?.iter().map(|x| x / (width as f32).sqrt()).collect();
+        let numbers: Vec<f32> = random(keys * width, 2).iter().map(|x| x / (width as f32).sqrt()).collect();
         let id = |key: usize| if key < setting.candidates { key as f32 } else { -1.0 };
         let states: Vec<f32> =
             numbers.chunks_exact(width).enumerate().flat_map(|(key, row)| [row, &[id(key)]].concat()).collect();
-        let targets: Vec<f32> = random([rows, width], 3)?.iter().map(|x| x / (width as f32).sqrt()).collect();
+        let targets: Vec<f32> = random(rows * width, 3).iter().map(|x| x / (width as f32).sqrt()).collect();
         let targets: Vec<f32> = targets.chunks_exact(width).flat_map(|row| [row, &[-1.0]].concat()).collect();
         let control = Tensor::from_f32(device, [2], &[setting.filled as f32, 1.0])?;
         Ok(Self {
@@ -122,10 +120,10 @@ impl Window {
                 Tensor::from_f32(device, [COORDINATES], &[0.0; COORDINATES])?,
                 Tensor::from_f32(device, [6], &[0.1, -0.2, 0.3, 0.2, -0.1, 0.4])?,
             ],
-            x: constant([rows, COORDINATES], &random([rows, COORDINATES], 4)?)?,
+            x: constant([rows, COORDINATES], &random(rows * COORDINATES, 4))?,
             y: constant([rows, width + 1], &targets)?,
             weight: constant([rows, 1], &vec![1.0; rows])?,
-            keys: constant([keys, COORDINATES], &random([keys, COORDINATES], 5)?)?,
+            keys: constant([keys, COORDINATES], &random(keys * COORDINATES, 5))?,
             states: [constant([keys, width + 1], &states)?, constant([keys, width], &numbers)?],
             packed: None,
             mapped: None,
@@ -258,6 +256,12 @@ impl Window {
     pub(super) fn gradient(&self) -> Result<Vec<f32>> {
         block_on(self.gradient.to_f32())
     }
+}
+
+/// Numbers of mean 0 and variance 1, drawn on the host: the dry device has none.
+fn random(count: usize, stream: u64) -> Vec<f32> {
+    let share = |at: u64| mixed(STEP.wrapping_mul(at + 1).wrapping_add(stream)) as f64 / 2_f64.powi(64);
+    (0..count as u64).map(|at| ((share(at) - 0.5) * 12_f64.sqrt()) as f32).collect()
 }
 
 /// The parameters with their learning rates.

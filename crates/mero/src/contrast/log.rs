@@ -97,8 +97,7 @@ impl Log {
         self.since_ms = now;
         // The loss of the epoch is the mean over its windows; the other figures are those of its last window.
         for (name, figure) in self.figures.borrow().iter().filter(|(name, _)| name != "loss") {
-            // The source reports Σ w ln w.
-            line[name] = json!(if name == "entropy" { -figure } else { *figure });
+            line[name] = json!(figure);
         }
         if let Some([smallest, largest]) = block_on(metric_weights(trainer))? {
             line["smallest_weight"] = json!(smallest);
