@@ -47,7 +47,9 @@ impl<S: Windowed> Coupled<S> {
         then: impl FnOnce(&SourceStep<'_>) -> Result<T>,
     ) -> Result<T> {
         let (own, blocks) = step.state.split_at(self.blocks);
-        let inverse = || self.rule.map().inverse_metric(parameters);
+        // A rule may have parameters behind those of its map.
+        let map = self.rule.map();
+        let inverse = || map.inverse_metric(&parameters[..map.parameters(None).len()]);
         let r = self.curvature.first(blocks, &step.batch.x, inverse);
         let mut own = own.to_vec();
         own[self.control] = ops::concat(&[&ops::slice(&own[self.control], 0, 0..1), &ops::reshape(&r, [1])], 0);

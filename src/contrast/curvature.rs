@@ -49,10 +49,14 @@ impl Curvature {
     pub(super) fn check(&self, steps: usize, coordinates: usize) -> Result<()> {
         let wrong = |what: String| Err(Error::usage(format!("contrast: curvature: {what}")));
         match self {
-            Self::Constant(r) if !r.is_finite() => wrong(format!("got {r}, expected a finite number")),
+            Self::Constant(r) if !is_weight(r) => wrong(format!("got {r}, expected a finite number of at least 0")),
             Self::Each(each) if each.len() != steps => {
                 wrong(format!("got {} numbers, expected one for each of {steps} steps", each.len()))
             }
+            Self::Each(each) => match each.iter().position(|r| !is_weight(r)) {
+                Some(at) => wrong(format!("step {at}: got {}, expected a finite number of at least 0", each[at])),
+                None => Ok(()),
+            },
             Self::Field(field) => field.check(),
             Self::Collapse(Collapse { tensor, epsilon }) => {
                 let expected = coordinates.pow(4);
@@ -60,7 +64,15 @@ impl Curvature {
                     let got = tensor.len();
                     return wrong(format!("got a tensor of {got} numbers, expected {expected}, {coordinates}^4"));
                 }
-                if *epsilon > 0.0 { Ok(()) } else { wrong(format!("epsilon: got {epsilon}, expected above 0")) }
+                if let Some(at) = tensor.iter().position(|x| !x.is_finite()) {
+                    return wrong(format!("number {at} of the tensor: got {}, expected a finite number", tensor[at]));
+                }
+                let is_positive = *epsilon > 0.0 && epsilon.is_finite();
+                if is_positive {
+                    Ok(())
+                } else {
+                    wrong(format!("epsilon: got {epsilon}, expected a finite number above 0"))
+                }
             }
             _ => Ok(()),
         }
@@ -97,6 +109,11 @@ impl Curvature {
             }
         }
     }
+}
+
+/// Whether distances can be multiplied by it.
+fn is_weight(r: &f32) -> bool {
+    *r >= 0.0 && r.is_finite()
 }
 
 /// R = sqrt(|σ| + ε) of each row, [rows, 1], for tensors [rows, n⁴] and an inverse metric [n, n].

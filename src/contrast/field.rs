@@ -15,6 +15,11 @@ use crate::tensor::Tensor;
 pub use phases::{PhaseForm, Phases};
 pub use symplectic::Symplectic;
 
+/// Sites of an axis at most: the differences along it are a product with a matrix.
+const LONGEST: usize = 1024;
+/// Complex numbers of a field at most.
+const MOST: usize = 1 << 24;
+
 /// A field at its start, and how it moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
@@ -49,6 +54,13 @@ impl Field {
             let width = self.width;
             return Err(Error::usage(format!(
                 "field: got a grid of {x} x {y} with matrices of {width}, expected at least 1 of each"
+            )));
+        }
+        let all = x.checked_mul(y).and_then(|sites| sites.checked_mul(self.width.checked_pow(2)?));
+        if x.max(y) > LONGEST || all.is_none_or(|all| all > MOST) {
+            let width = self.width;
+            return Err(Error::usage(format!(
+                "field: got a grid of {x} x {y} with matrices of {width}, expected at most {LONGEST} sites an axis and {MOST} numbers"
             )));
         }
         match &self.dynamics {

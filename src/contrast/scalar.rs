@@ -1,4 +1,4 @@
-//! The rule of Trainer2, the system that came before this one: two windows, one with nudged queries, and one number from them, dL, the difference of their mean
+//! The rule of Trainer2, the contrastive trainer of the Liorhybrid project: two windows, one with nudged queries, and one number from them, dL, the difference of their mean
 //! cost. With v the mean velocity of the free window and u = Q v: g += rate dL u² / (|u|² + 1e-8), and for the plane (a, b) of each angle
 //! θ -= 0.01 rate dL atan2(v_b, v_a) hypot(v_a, v_b). It is there to compare with: dL says whether a nudge helped but not which coordinate did, so that
 //! costs fall while classes are lost (the control task of the tests).

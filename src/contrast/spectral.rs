@@ -32,6 +32,9 @@ impl SpectralContrast {
         if *states != States::Classes {
             return wrong("got states that are vectors, expected classes".into());
         }
+        if self.contrast.retrieval.steps == 0 {
+            return wrong("steps: got 0, expected at least 1".into());
+        }
         if bank.grows {
             return wrong("got a memory that grows, expected one that stays".into());
         }
@@ -60,13 +63,11 @@ impl SpectralContrast {
         let cost = ops::fused(&[&distance, window.r, &spectral], |v| v[1] * v[0] + scale * sqrt(v[2] + epsilon));
         let phases = Phases { source: &self.contrast, cost: &cost, window };
         let free = phases.weights(&cost);
-        let share = 1.0 - (1.0 - f64::from(retrieval.rate)).powi(retrieval.steps as i32);
         let likely = phases.likely(&free);
-        let start = ops::fused(&[&likely], |v| share as f32 * v[0]);
         let b = retrieval.nudge;
         let (other, width) =
-            if retrieval.is_symmetric { (phases.nudged(-b, &start), 2.0 * b) } else { (free.clone(), b) };
-        let pulls = ops::fused(&[&phases.nudged(b, &start), &other, &distance, window.r], |v| {
+            if retrieval.is_symmetric { (phases.nudged(-b, &likely), 2.0 * b) } else { (free.clone(), b) };
+        let pulls = ops::fused(&[&phases.nudged(b, &likely), &other, &distance, window.r], |v| {
             (v[0] - v[1]) * (1.0 / width) * v[3] / v[2]
         });
         let sum = |x: &Var| ops::sum(&ops::mul(&free, x), 1..2);
@@ -112,14 +113,19 @@ impl Phases<'_> {
         ops::sum(&ops::mul(weights, self.window.same), 1..2)
     }
 
-    /// The weights after a phase that is nudged by b times the slope -1 / (p + 1e-3) of the loss, from p.
+    /// The weights after a phase that is nudged by b times the slope -1 / (p + 1e-3) of the loss, from p. Upwards a step is shortened as in the kernel
+    /// `retrieve_classes`: without that it would jump over the resting point.
     fn nudged(&self, b: f32, start: &Var) -> Var {
         let (rate, floor) = (self.source.retrieval.rate, FLOOR as f32);
+        let steepness = self.source.retrieval.sharpness * b.max(0.0);
         let (mut p, mut weights) = (start.clone(), None);
         for _ in 0..self.source.retrieval.steps {
             let cost = ops::fused(&[self.cost, self.window.same, &p], |v| v[0] - b * v[1] / (v[2] + floor));
             let now = self.weights(&cost);
-            p = ops::fused(&[&p, &self.likely(&now)], |v| v[0] + rate * (v[1] - v[0]));
+            p = ops::fused(&[&p, &self.likely(&now)], |v| {
+                let slope = steepness * v[1] * (1.0 - v[1]) / ((v[0] + floor) * (v[0] + floor));
+                v[0] + rate * (v[1] - v[0]) / (1.0 + slope)
+            });
             weights = Some(now);
         }
         weights.expect("a phase has a step")

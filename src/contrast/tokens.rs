@@ -69,11 +69,12 @@ impl TokenRows {
         all
     }
 
-    /// Each row shifted left by one token; the last one is there twice.
+    /// Each row shifted left by one token; the last one that counts is there twice.
     #[must_use]
     pub fn shifted(&self) -> Self {
-        let ids = self.ids.chunks_exact(self.tokens).flat_map(|row| row[1..].iter().chain(&row[self.tokens - 1..]));
-        Self { ids: ids.copied().collect(), ..self.clone() }
+        let follows = |at: usize| (at + 1) % self.tokens != 0 && self.mask[at + 1] > 0.0;
+        let ids = (0..self.ids.len()).map(|at| self.ids[if follows(at) { at + 1 } else { at }]);
+        Self { ids: ids.collect(), ..self.clone() }
     }
 
     /// The same rows without their last token, which follows the others.

@@ -1,4 +1,4 @@
-//! The configuration of Trainer2, the system that came before this one: all of its fields, read from JSON and checked, and the run that they describe here.
+//! The configuration of Trainer2, the contrastive trainer of the Liorhybrid project: all of its fields, read from JSON and checked, and the run that they describe here.
 //! Fields that describe another library or have no effect in Trainer2 itself are accepted and listed ([`Trainer2::notes`]).
 
 mod fields;
@@ -8,6 +8,7 @@ mod setup;
 
 use super::scalar::Velocity;
 use crate::error::{Error, Result};
+use crate::host::number;
 use crate::json::Json;
 use crate::options::{Naming, Value};
 
@@ -227,8 +228,27 @@ impl Trainer2 {
         if self.capture_batch_size > 0 { self.capture_batch_size } else { self.batch_size }
     }
 
+    /// The beginning of the names of checkpoints in the folder of a run.
+    pub const CHECKPOINT: &str = "checkpoint_";
+
     /// Errors if fields contradict each other.
     pub fn check(&self) -> Result<()> {
+        for (field, name) in
+            [("run_name", &self.run_name), ("telemetry_jsonl_filename", &self.telemetry_jsonl_filename)]
+        {
+            let is_plain = !name.is_empty() && *name != "." && *name != ".." && !name.contains(['/', '\\']);
+            if !is_plain || name.starts_with(Self::CHECKPOINT) {
+                let what = format!("the name of a file or folder, without / and not of a {}", Self::CHECKPOINT);
+                return Err(Error::usage(format!("{field}: got \"{name}\", expected {what}")));
+            }
+        }
+        let rate = (self.eta_update / self.beta_nudge) as f32;
+        if !rate.is_finite() {
+            let (eta, beta) = (number(self.eta_update), number(self.beta_nudge));
+            return Err(Error::usage(format!(
+                "eta_update: got {eta} with beta_nudge {beta}, expected a quotient below 3e38"
+            )));
+        }
         let has_rotors = self.rotor_mode != RotorMode::Off;
         let has_graphs = self.is_on("use_cudagraphs");
         let is_prepared = has_graphs || self.is_on("use_torch_compile");
@@ -238,7 +258,11 @@ impl Trainer2 {
             && self.given.contains(&"batch_size")
             && self.capture_batch_size != self.batch_size;
         let wrong = [
-            (has_rotors && n < 2, format!("coord_dim_n: got {n}, expected at least 2 with rotations")),
+            (n < 2, format!("coord_dim_n: got {n}, expected at least 2, which a rotation turns")),
+            (
+                has_rotors && self.rotor_k > n * n,
+                format!("rotor_k: got {}, expected at most {}, the square of coord_dim_n", self.rotor_k, n * n),
+            ),
             (has_rotors && self.rotor_k == 0, "rotor_k: got 0, expected at least 1 unless rotor_mode is off".into()),
             (
                 is_low_rank && self.lowrank_r == 0,

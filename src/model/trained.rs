@@ -173,7 +173,11 @@ impl Model {
     pub(crate) fn from_tensors(content: &mut Tensors, source: &str) -> Result<Self> {
         let err = |what: String| Error::new(format!("{source}: {what}"));
         let Some(text) = content.text(KEY) else {
-            return Err(err("it is a safetensors file, but not a meromorph model".into()));
+            let what = match content.text("meromorph memory") {
+                Some(_) => "it is a memory of mero contrast, which mero recall takes, but not a meromorph model",
+                None => "it is a safetensors file, but not a meromorph model",
+            };
+            return Err(err(what.into()));
         };
         let header = Json::parse(text).and_then(|json| Header::from_json(&json));
         let header = header.map_err(|error| err(format!("its model header is damaged: {error}")))?;

@@ -46,8 +46,8 @@ pub(super) struct Args {
     flags: Flags<Every<ContrastOptions>>,
     #[command(flatten)]
     hardware: Hardware,
-    /// Run Trainer2 on rows of tokens, the last of which follows from the others: the file of its configuration (JSON), or one of development, production,
-    /// profiling
+    /// Run the two-phase trainer Trainer2 (docs/MEMORY.md) on rows of tokens, the last of which follows from the others, and write telemetry and checkpoints
+    /// into the folder that its configuration names, ./runs/experiment_01 if none: a JSON file, or one of development, production, profiling
     #[arg(long, value_name = "CONFIG", help_heading = "Trainer2", conflicts_with_all = ["resume", "through", "checkpoint", "log", "profile"])]
     trainer2: Option<String>,
     /// The file of the memory, or with --hidden of the model [default: the name of the table, ending in .memory or .safetensors]
@@ -56,7 +56,7 @@ pub(super) struct Args {
     /// Checkpoint file, written at Ctrl-C and every minute of a long run, removed at its end [default: MEMORY.ckpt]
     #[arg(long, value_name = "CKPT", help_heading = "Output")]
     checkpoint: Option<PathBuf>,
-    /// File for a line of JSON about the run, and one about each epoch; a resumed run goes on with it
+    /// File for a line of JSON about the run, and one about each epoch; a resumed run goes on with it, a new one replaces it
     #[arg(long, value_name = "JSONL", help_heading = "Output")]
     log: Option<PathBuf>,
     /// File for the learned map, an array of NumPy [outputs, columns]: rows x are compared as x mapᵀ

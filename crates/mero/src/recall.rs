@@ -22,9 +22,9 @@ pub(super) struct Args {
     memory: PathBuf,
     /// Rows to look for: CSV, TSV, JSON lines, Parquet, XLSX, NPY or NPZ file, text also as .gz or .zst; - reads standard input
     file: PathBuf,
-    /// How many of the nearest rows are given
-    #[arg(short, long, default_value_t = 5, value_name = "K")]
-    k: usize,
+    /// How many of the nearest rows are given [default: 5, or as many as there are]
+    #[arg(short, long, value_name = "K")]
+    k: Option<usize>,
     /// The model that the memory was learned through
     #[arg(long, value_name = "MODEL")]
     through: Option<PathBuf>,
@@ -40,14 +40,18 @@ pub(super) struct Args {
     reading: Reading,
 }
 
+/// Neighbours that are given if no number of them is.
+const USUAL: usize = 5;
+
 pub(super) fn run(args: &Args) -> Answer {
     let out = args.out.as_deref().filter(|out| *out != Path::new("-"));
     let mut inputs = vec![("memory", args.memory.as_path()), ("table", args.file.as_path())];
     inputs.extend(args.through.as_deref().map(|model| ("model of --through", model)));
     check_outs(&[("neighbours", out, Some(&NEIGHBOURS))], &inputs, args.force.force)?;
     let memory = Memory::load(&read_model(&args.memory)?, &args.memory.display().to_string())?;
-    if args.k == 0 || args.k > memory.rows() {
-        let (k, rows) = (args.k, count(memory.rows() as u64));
+    let k = args.k.unwrap_or_else(|| USUAL.min(memory.rows()));
+    if k == 0 || k > memory.rows() {
+        let rows = count(memory.rows() as u64);
         return Err(Failure::usage(format!("--k: got {k}, expected 1 to {rows}, the rows in memory")));
     }
     let encoder = args.encoder(&memory)?;
@@ -59,7 +63,7 @@ pub(super) fn run(args: &Args) -> Answer {
     };
     let found = {
         let _progress = Progress::open("looking");
-        memory.find(&x, args.k)?
+        memory.find(&x, k)?
     };
     let text = neighbours(&memory, &found, args.reject);
     match out {

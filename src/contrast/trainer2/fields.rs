@@ -45,7 +45,7 @@ const fn inert(name: &'static str, kind: Kind, doc: &'static str, default: &'sta
 }
 
 const GEOMETRY: &[Field] = &[
-    Entry::new("coord_dim_n", Kind::Whole { least: 1, most: 4096 }, "Coordinates in which distances are measured")
+    Entry::new("coord_dim_n", Kind::Whole { least: 1, most: 1024 }, "Coordinates in which distances are measured")
         .default("8")
         .set(|config, value| config.coord_dim_n = value.whole()),
     Entry::new("eps", Kind::Number(Range::Positive), "Added under each root")

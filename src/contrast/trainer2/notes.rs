@@ -4,7 +4,10 @@ use super::{CurvatureSource, NudgeMode, Potential, RotorMode, Rule, Trainer2};
 
 /// Fields that have no effect whatever their value, and what to use instead.
 const INERT: [(&str, &str); 13] = [
-    ("metric_mode", "the metric is always diagonal after rotations, as in Trainer2"),
+    (
+        "metric_mode",
+        "the metric is diagonal after rotations, as in Trainer2; frame_mode learned_lowrank adds a low rank",
+    ),
     ("theta_wrap", "angles are always kept in [-pi, pi), as in Trainer2"),
     ("cudnn_benchmark", "kernels are this engine's own, not cuDNN's; mero doctor measures a device"),
     ("cudnn_deterministic", "a run always gives the same numbers on one device"),
@@ -68,7 +71,13 @@ impl Trainer2 {
                 say(name, "enable_spsa_fallback is false");
             }
         }
-        if self.dynamics_mode == super::DynamicsMode::Dissipative {
+        if self.r_source == CurvatureSource::Curvature {
+            let fields = ["dynamics_mode", "symplectic_dt", "symplectic_m_cog", "field_grid", "field_dim"];
+            let of_waves = ["symplectic_hbar_cog", "symplectic_stiffness", "symplectic_potential"];
+            for name in fields.into_iter().chain(of_waves) {
+                say(name, "R_source is curvature, which has no field");
+            }
+        } else if self.dynamics_mode == super::DynamicsMode::Dissipative {
             for name in ["symplectic_hbar_cog", "symplectic_stiffness", "symplectic_potential"] {
                 say(name, "it is of dynamics_mode symplectic");
             }

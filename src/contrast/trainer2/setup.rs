@@ -48,7 +48,9 @@ impl Trainer2 {
         let n = self.coord_dim_n;
         let mut memory = [EMBEDDING, KEYS].map(|stream| self.drawn(vocabulary * n, stream));
         if self.frame_mode == FrameMode::Derived {
-            let frame = derived_frame(&rows.pooled(&memory[0], n), n)?;
+            // The moments of the queries, which have no target among their tokens.
+            let queries = if self.rule == Rule::Contrastive { rows.split_last()?.0 } else { rows.clone() };
+            let frame = derived_frame(&queries.pooled(&memory[0], n), n)?;
             memory = memory.map(|values| turned(&frame, &values, n));
         }
         let [embedding, keys] = memory;

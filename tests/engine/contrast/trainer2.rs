@@ -61,7 +61,7 @@ fn invalid_fields_say_what_is_wrong() {
     let cases = [
         ("[]", "c.json: got [], expected an object of fields"),
         ("{\"eps\": 0}", "c.json: eps: got 0, expected a finite number above 0"),
-        ("{\"coord_dim_n\": 0}", "c.json: coord_dim_n: got 0, expected a whole number from 1 to 4096"),
+        ("{\"coord_dim_n\": 0}", "c.json: coord_dim_n: got 0, expected a whole number from 1 to 1024"),
         ("{\"retrieval_beta\": \"x\"}", "c.json: retrieval_beta: got \"x\", expected a finite number above 0"),
         ("{\"beta_nudge\": -1}", "c.json: beta_nudge: got -1, expected a finite number above 0"),
         ("{\"nudge_scale\": -1}", "c.json: nudge_scale: got -1, expected a finite number of at least 0"),
@@ -80,7 +80,8 @@ fn invalid_fields_say_what_is_wrong() {
         ("{\"theta_wrap\": 3}", "c.json: theta_wrap: got 3, expected 2 pi"),
         ("{\"rotor_kk\": 3}", "c.json: option \"rotor_kk\" is unknown: did you mean \"rotor_k\"?"),
         ("{\"rotor_k\": 0}", "c.json: rotor_k: got 0, expected at least 1 unless rotor_mode is off"),
-        ("{\"coord_dim_n\": 1}", "c.json: coord_dim_n: got 1, expected at least 2 with rotations"),
+        ("{\"coord_dim_n\": 1}", "c.json: coord_dim_n: got 1, expected at least 2, which a rotation turns"),
+        ("{\"rotor_k\": 65}", "c.json: rotor_k: got 65, expected at most 64, the square of coord_dim_n"),
         (
             "{\"frame_mode\": \"learned_lowrank\", \"lowrank_r\": 0}",
             "c.json: lowrank_r: got 0, expected at least 1 with frame_mode learned_lowrank",
@@ -235,6 +236,22 @@ fn a_run_goes_on_from_its_checkpoint() -> Result<()> {
         assert_eq!(block_on(part.parameters())?, block_on(whole.parameters())?, "{windows}");
         assert_eq!(block_on(part.source_blocks())?, block_on(whole.source_blocks())?, "{windows}");
         whole.advance(2)?;
+    }
+    Ok(())
+}
+
+/// A tensor of fours gives R = 2 under a metric of ones: σ = (1/n²) Σ δ δ 4. Its rule may have more parameters than those of the map.
+#[test]
+fn r_comes_from_a_tensor() -> Result<()> {
+    for rule in ["contrastive", "lior_scalar"] {
+        let text =
+            format!("{{\"R_source\": \"curvature\", \"coord_dim_n\": 4, \"rule\": \"{rule}\", \"beta_nudge\": 0.1}}");
+        let run = parsed(&text)?.run(&rows(8), 16, Some(vec![4.0; 256]))?;
+        let mut trainer = Trainer::new(&Device::cpu(1), run.network, run.settings, run.data)?;
+        trainer.advance(1)?;
+        let figures = block_on(trainer.source_report())?.expect("figures");
+        let (_, r) = figures.iter().find(|(name, _)| name == "curvature").expect("R");
+        assert!((r - 2.0).abs() < 1e-5, "{rule}: {r}");
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use crate::options::contents::CONTRAST_LOG;
 use crate::options::outputs::write_out;
 use crate::terminal::console::complain;
 use crate::{Answer, Failure};
-use meromorph::contrast::{ContrastOrigin, metric_weights};
+use meromorph::contrast::{ContrastOrigin, RowOrigin, metric_weights};
 use meromorph::export::digest;
 use meromorph::internal::host;
 use meromorph::internal::json::Record;
@@ -50,9 +50,11 @@ impl Run<'_> {
         })
     }
 
-    /// Identifies options and rows.
+    /// Identifies options and rows, wherever the files of labels and of a model lie.
     fn hash(&self) -> String {
-        digest(self.origin.to_json().to_string().as_bytes())
+        let rows = RowOrigin { labels: None, through: None, ..self.origin.rows.clone() };
+        let origin = ContrastOrigin { rows, ..self.origin.clone() };
+        digest(origin.to_json().to_string().as_bytes())
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Source {
 impl Source {
     /// What the command line says of the rows.
     pub(crate) fn rows(&self) -> Answer<Rows> {
-        if !self.has_classes() {
+        if self.classes_option().is_none() {
             let what = "got no classes, expected --target with their column or --labels with their file";
             return Err(Failure::usage(format!("{}: {what}", self.file.display())));
         }
@@ -77,9 +77,10 @@ impl Source {
         read_table(&self.file, &self.reading.format()?, command)
     }
 
-    /// Whether classes are named.
-    pub(super) fn has_classes(&self) -> bool {
-        self.target.is_some() || self.labels.is_some()
+    /// The option that says where the classes are, if one does.
+    pub(super) fn classes_option(&self) -> Option<&'static str> {
+        let target = self.target.as_ref().map(|_| "target");
+        target.or_else(|| self.labels.as_ref().map(|_| "labels"))
     }
 
     /// The files that are read, with what they are.
@@ -100,8 +101,8 @@ impl Rows {
     pub(crate) fn read(&self, command: &str, device: &Device) -> Answer<(Labelled, MemoryHeader)> {
         if let (Some(labels), Some((columns, x))) = (&self.source.labels, self.vectors()?) {
             let labels = self.labels(labels, x.len() / columns.len())?;
-            let (classes, names) = classes(&labels, &labels.columns()[0])?;
-            let header = MemoryHeader { columns, target: self.target(), ..MemoryHeader::default() };
+            let (classes, names, is_numeric) = classes(&labels, &labels.columns()[0])?;
+            let header = MemoryHeader { is_numeric, columns, target: self.target(), ..MemoryHeader::default() };
             return Ok((Labelled { inputs: header.columns.len(), x, classes, names }, header));
         }
         let (table, labels) = self.tables(command)?;
@@ -110,10 +111,16 @@ impl Rows {
             Some(labels) => &labels.columns()[0],
             None => &table.columns()[table.readable(&target)?],
         };
-        let (classes, names) = classes(labels.as_ref().unwrap_or(&table), column)?;
-        let header = MemoryHeader { target, ..MemoryHeader::default() };
+        let (classes, names, is_numeric) = classes(labels.as_ref().unwrap_or(&table), column)?;
+        let header = MemoryHeader { target, is_numeric, ..MemoryHeader::default() };
         if let Some(model) = &self.source.through {
             let encoder = Encoder::open(Path::new(model), self.source.layer)?;
+            if self.source.target.as_ref().is_some_and(|target| encoder.reads(target)) {
+                return Err(Failure::usage(format!(
+                    "--target: \"{}\" is a column that {model} reads: expected one that it does not know",
+                    header.target
+                )));
+            }
             let (inputs, x) = encoder.encode(device, &table)?;
             let header = MemoryHeader { through: Some(encoder.through), ..header };
             return Ok((Labelled { inputs, x, classes, names }, header));
@@ -240,7 +247,7 @@ fn push_rows(x: &mut Vec<f32>, columns: &[&[f64]], names: &[String], (source, fr
                 let got = if value.is_nan() { "nothing".to_owned() } else { number(value).to_string() };
                 let row = from + row + 1;
                 return Err(Error::new(format!(
-                    "{source}: row {row}, column \"{name}\": got {got}, expected a number"
+                    "{source}: row {row}, column \"{name}\": got {got}, expected a finite number of single precision"
                 ))
                 .into());
             }
@@ -250,8 +257,8 @@ fn push_rows(x: &mut Vec<f32>, columns: &[&[f64]], names: &[String], (source, fr
     Ok(())
 }
 
-/// The class of each row, and the names of the classes in order.
-fn classes(table: &Table, column: &Column) -> Answer<(Vec<u32>, Vec<String>)> {
+/// The class of each row, the names of the classes in order, and whether they are numbers.
+fn classes(table: &Table, column: &Column) -> Answer<(Vec<u32>, Vec<String>, bool)> {
     let missing = |row: usize| {
         let (source, name) = (table.source(), &column.name);
         Failure::from(Error::new(format!(
@@ -262,7 +269,7 @@ fn classes(table: &Table, column: &Column) -> Answer<(Vec<u32>, Vec<String>)> {
     match column.as_category() {
         Cells::Categorical { codes, levels } => match codes.iter().position(|code| *code == MISSING_CODE) {
             Some(row) => Err(missing(row)),
-            None => Ok((codes.clone(), levels.clone())),
+            None => Ok((codes.clone(), levels.clone(), matches!(column.cells, Cells::Numeric(_)))),
         },
         Cells::Numeric(values) => {
             if let Some(row) = values.iter().position(|value| value.is_nan()) {
@@ -272,7 +279,8 @@ fn classes(table: &Table, column: &Column) -> Answer<(Vec<u32>, Vec<String>)> {
             levels.sort_by(f64::total_cmp);
             levels.dedup();
             let code = |value: &f64| levels.partition_point(|level| level < value) as u32;
-            Ok((values.iter().map(code).collect(), levels.iter().map(|level| number(*level).to_string()).collect()))
+            let names = levels.iter().map(|level| number(*level).to_string()).collect();
+            Ok((values.iter().map(code).collect(), names, true))
         }
     }
 }

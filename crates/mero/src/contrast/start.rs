@@ -69,11 +69,19 @@ impl Start {
         ];
         let mut inputs = args.source.inputs();
         inputs.extend(args.through.as_deref().map(|model| ("model of --through", model)));
-        check_outs(&[("checkpoint", Some(&checkpoint), None)], &inputs, args.force)?;
-        inputs.extend([&checkpoint, args.resume.as_ref().unwrap_or(&checkpoint)].map(|path| ("checkpoint", &**path)));
-        check_outs(&outs, &inputs, args.force)?;
-        let lock = FileLock::of(&checkpoint)?;
-        if !is_resumed_here {
+        // What a checkpoint says that the rows came from.
+        let stored = old.as_ref().map(|(_, origin, _)| &origin.rows);
+        let files = stored.map(|rows| [("labels", &rows.labels), ("model of --through", &rows.through)]);
+        let files = files.into_iter().flatten();
+        inputs.extend(files.filter_map(|(what, path)| Some((what, Path::new(path.as_ref()?)))));
+        if !args.profile {
+            check_outs(&[("checkpoint", Some(&checkpoint), None)], &inputs, args.force)?;
+            let own = [&checkpoint, args.resume.as_ref().unwrap_or(&checkpoint)];
+            inputs.extend(own.map(|path| ("checkpoint", &**path)));
+            check_outs(&outs, &inputs, args.force)?;
+        }
+        let lock = if args.profile { None } else { FileLock::of(&checkpoint)? };
+        if !is_resumed_here && !args.profile {
             check_checkpoint(&checkpoint, args.force)?;
         }
         interrupt::watch_until_work();

@@ -32,6 +32,11 @@ impl Encoder {
         Ok(Self { layers, preparation, through })
     }
 
+    /// Whether the model reads a column.
+    pub(crate) fn reads(&self, column: &str) -> bool {
+        self.preparation.names().any(|name| name == column)
+    }
+
     /// The same for a memory that was learned through a model. Errors if this is another one.
     pub(crate) fn of_memory(path: &Path, own: &Through) -> Answer<Self> {
         let encoder = Self::open(path, Some(own.layer))?;

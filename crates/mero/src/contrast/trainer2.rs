@@ -33,8 +33,7 @@ pub(super) fn run(args: &Args, config: &str) -> Answer {
     let rows = tokens(args)?;
     let vocabulary = rows.ids.iter().max().map_or(0, |id| *id as usize + 1);
     let Trainer2Run { network, data, settings, memory_norm } = config.run(&rows, vocabulary, None)?;
-    std::fs::create_dir_all(&folder).map_err(|error| Error::new(format!("{}: {error}", folder.display())))?;
-    check_outs(&[("telemetry", telemetry.as_deref(), Some(&TELEMETRY))], &args.source.inputs(), args.force)?;
+    refuse_used(&folder, telemetry.as_deref(), args.force)?;
     let notes = config.notes();
     if !args.json {
         for note in &notes {
@@ -44,6 +43,9 @@ pub(super) fn run(args: &Args, config: &str) -> Answer {
     let device = args.hardware.open()?;
     let checks = if config.is_on("run_smoke_tests") { checked(&device, &config)? } else { Vec::new() };
     let mut trainer = Trainer::new(&device, network, settings, data)?;
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| Error::new(format!("{}: cannot be created: {}", folder.display(), host::reason(&error))))?;
+    check_outs(&[("telemetry", telemetry.as_deref(), Some(&TELEMETRY))], &args.source.inputs(), args.force)?;
     let mut log = Log::open(telemetry, &config, hash, memory_norm)?;
     let name = device.info().name.clone();
     log.meta(
@@ -70,17 +72,33 @@ pub(super) fn run(args: &Args, config: &str) -> Answer {
         say(&facts(&lines));
     }
     if done < windows {
-        let (done, windows) = (count(done as u64), count(windows as u64));
+        let (done, windows, last) = (count(done as u64), count(windows as u64), last.display());
         return Err(Failure::Interrupted(format!(
-            "stopped after {done} of {windows} windows; the checkpoint is written"
+            "stopped after {done} of {windows} windows; {last} is written, from which a program can continue"
         )));
     }
     Ok(())
 }
 
+/// Errors if the folder has files of another run, unless they may be replaced.
+fn refuse_used(folder: &Path, telemetry: Option<&Path>, is_forced: bool) -> Answer {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+    let is_of_run = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(Trainer2::CHECKPOINT) || Some(path) == telemetry
+    };
+    match entries.flatten().map(|entry| entry.path()).find(|path| is_of_run(path)) {
+        Some(path) if !is_forced => Err(Failure::usage(format!(
+            "{}: is of another run: choose another run_name, or replace it with --force",
+            path.display()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Options of memories have no effect on Trainer2.
 fn refuse_others(args: &Args) -> Answer {
-    let classes = args.source.has_classes().then_some("target");
+    let classes = args.source.classes_option();
     let outs = [("out", args.out.is_some()), ("map_out", args.map_out.is_some())];
     let outs = outs.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name);
     match args.flags.names().next().or(classes).or(outs) {
@@ -97,6 +115,10 @@ fn configuration(name: &str) -> Answer<(Trainer2, String)> {
     let (config, fields) = if Trainer2::PRESETS.contains(&name) {
         (Trainer2::preset(name)?, json!({ "preset": name }))
     } else {
+        if !Path::new(name).exists() {
+            let presets = Trainer2::PRESETS.join(", ");
+            return Err(Failure::usage(format!("--trainer2: got {name}, expected a file or one of {presets}")));
+        }
         let bytes = host::read(Path::new(name))?;
         let text = String::from_utf8(bytes)
             .map_err(|_| Error::usage(format!("{name}: got bytes that are no text, expected JSON")))?;
@@ -154,8 +176,11 @@ fn follow(trainer: &mut Trainer, config: &Trainer2, windows: usize, log: &mut Lo
         trainer.advance(1)?;
         let figures = block_on(trainer.source_report())?.unwrap_or_default();
         log.add(&figures, host::now_ms() - start);
-        if is_due(config.log_every_windows, window) || (window + 1 == windows && config.log_every_windows > 0) {
-            log.line(window, trainer.steps_per_epoch())?;
+        if is_due(config.log_every_windows, window) || window + 1 == windows {
+            check_finite(trainer, &figures, window)?;
+            if config.log_every_windows > 0 {
+                log.line(window, trainer.steps_per_epoch())?;
+            }
         }
         if is_due(config.save_every_windows, window) {
             checkpoint(trainer, folder, &format!("{:06}", window + 1))?;
@@ -166,8 +191,21 @@ fn follow(trainer: &mut Trainer, config: &Trainer2, windows: usize, log: &mut Lo
     Ok(windows)
 }
 
+/// Errors if the run has diverged. What was saved before stays.
+fn check_finite(trainer: &Trainer, figures: &[(String, f64)], window: usize) -> Answer {
+    let is_finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
+    if figures.iter().all(|(_, figure)| figure.is_finite()) && is_finite(&block_on(trainer.parameters())?) {
+        return Ok(());
+    }
+    let window = count(window as u64 + 1);
+    Err(Error::new(format!(
+        "contrast: figures or parameters are not finite any more in window {window}: use a smaller eta_update or eta_embedding"
+    ))
+    .into())
+}
+
 fn checkpoint(trainer: &Trainer, folder: &Path, name: &str) -> Answer<PathBuf> {
-    let path = folder.join(format!("checkpoint_{name}.safetensors"));
+    let path = folder.join(format!("{}{name}.safetensors", Trainer2::CHECKPOINT));
     host::write_whole(&path, &block_on(trainer.checkpoint())?.save(None)?)?;
     Ok(path)
 }

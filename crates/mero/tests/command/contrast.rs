@@ -135,7 +135,7 @@ fn bad_input_says_what_is_wrong() {
     folder.write("text.csv", "a,b,c,d\n1,2,3,x\n4,5,6,y\n");
     folder.told("train good.csv --target kind --device cpu --epochs 1 --hidden 4 -o model");
     let cases = [
-        ("contrast gap.csv --target kind", 1, "gap.csv: row 2, column \"a\": got nothing, expected a number"),
+        ("contrast gap.csv --target kind", 1, "gap.csv: row 2, column \"a\": got nothing, expected a finite number"),
         ("contrast one.csv --target kind", 1, "contrast: got rows of 1 class, expected at least 2 classes"),
         (
             "contrast alone.csv --target kind",
@@ -175,6 +175,7 @@ fn bad_input_says_what_is_wrong() {
             "test: got 0.95, expected at most 0.9 of the rows",
         ),
         ("contrast good.csv --target kind --lr 1e38", 1, "not finite"),
+        ("recall m good.csv -k 0", 2, "--k: got 0, expected 1 to 300, the rows in memory"),
         ("recall m good.csv -k 301", 2, "--k: got 301, expected 1 to 300, the rows in memory"),
         (
             "recall m other.csv",
@@ -247,14 +248,24 @@ fn trainer2_learns_tokens_and_reports() {
         assert!(folder.path(&format!("runs/one/{name}.safetensors")).exists(), "{name}");
     }
     // The same fields have the same hash in any order, and a run with another one has another.
-    let lines = json(&folder, &format!("{line} --json"));
+    let (code, said) = folder.refused(line);
+    let expected = "is of another run: choose another run_name, or replace it with --force";
+    assert!(code == Some(2) && said.contains(expected), "{said}");
+    let lines = json(&folder, &format!("{line} --json --force"));
     assert_eq!((lines.len(), &lines[0]["windows"]), (1, &120.into()));
     let again = String::from_utf8(folder.read("runs/one/telemetry.jsonl")).expect("text");
     assert!(again.contains(hash));
-    // A file that is no telemetry is not replaced.
-    folder.write("runs/one/telemetry.jsonl", "notes\n");
-    let (code, said) = folder.refused(line);
-    assert!(code == Some(2) && said.contains("exists and is not telemetry of Trainer2"), "{said}");
+    // A run whose figures are not finite any more ends with an error, not with a checkpoint of nothing.
+    folder.write(
+        "far.json",
+        TRAINER2.replace("\"one\"", "\"far\"").replace("\"seed\"", "\"eta_embedding\": 1e30, \"seed\""),
+    );
+    let (code, said) = folder.refused(&line.replace("config.json", "far.json"));
+    assert!(
+        code == Some(1) && said.contains("are not finite any more in window 50: use a smaller eta_update"),
+        "{said}"
+    );
+    assert!(!folder.path("runs/far/checkpoint_last.safetensors").exists());
 }
 
 #[test]
@@ -263,6 +274,10 @@ fn trainer2_says_what_is_wrong() {
     folder.write("tokens.csv", token_rows());
     folder.write("wrong.json", "{\"eps\": -1}");
     folder.write("broken.json", "{");
+    folder.write("outside.json", "{\"run_name\": \"../x\"}");
+    folder.write("same.json", "{\"telemetry_jsonl_filename\": \"checkpoint_last\"}");
+    folder.write("steep.json", "{\"eta_update\": 1e30, \"beta_nudge\": 1e-30}");
+    folder.write("wide.json", "{\"coord_dim_n\": 1100}");
     folder.write("half.csv", "a,b\n0.5,1\n");
     folder.write("one.csv", "a\n0\n1\n");
     folder.write("padded.csv", "a,b\n0,1\n1,-1\n");
@@ -270,12 +285,25 @@ fn trainer2_says_what_is_wrong() {
     let cases = [
         ("tokens.csv --trainer2 wrong.json", 2, "wrong.json: eps: got -1, expected a finite number above 0"),
         ("tokens.csv --trainer2 broken.json", 1, "broken.json: "),
-        ("tokens.csv --trainer2 missing.json", 1, "missing.json"),
+        (
+            "tokens.csv --trainer2 missing.json",
+            2,
+            "--trainer2: got missing.json, expected a file or one of development",
+        ),
+        ("tokens.csv --trainer2 outside.json", 2, "outside.json: run_name: got \"../x\", expected the name of a file"),
+        ("tokens.csv --trainer2 same.json", 2, "same.json: telemetry_jsonl_filename: got \"checkpoint_last\""),
+        ("tokens.csv --trainer2 steep.json", 2, "steep.json: eta_update: got 1e30 with beta_nudge 1e-30"),
+        (
+            "tokens.csv --trainer2 wide.json",
+            2,
+            "wide.json: coord_dim_n: got 1100, expected a whole number from 1 to 1024",
+        ),
         ("half.csv --trainer2 good.json", 1, "half.csv: row 1, column \"a\": got 0.5, expected the number of a token"),
         ("one.csv --trainer2 good.json", 1, "contrast: tokens: got rows of 1 token, expected at least 2"),
         ("padded.csv --trainer2 good.json", 1, "contrast: tokens: row 1: got padding as the last token"),
         ("tokens.csv --trainer2 good.json --sharpness 2", 2, "--sharpness has no effect with --trainer2"),
         ("tokens.csv --trainer2 good.json --target a", 2, "--target has no effect with --trainer2"),
+        ("tokens.csv --trainer2 good.json --labels a", 2, "--labels has no effect with --trainer2"),
         ("tokens.csv --trainer2 good.json -o x", 2, "--out has no effect with --trainer2"),
     ];
     for (line, code, expected) in cases {

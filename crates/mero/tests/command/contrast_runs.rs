@@ -143,6 +143,13 @@ fn a_log_has_a_line_for_the_run_and_one_for_each_epoch() {
             assert!(line[name].as_f64().is_some_and(|value| value >= 0.0), "{name}: {line}");
         }
     }
+    // Where the labels lie says nothing of a run.
+    folder.write("elsewhere.csv", folder.text("labels.csv"));
+    let hash = |labels: &str| {
+        folder.told(&format!("contrast plain.csv --labels {labels} --epochs 1 {CPU} --log l.log -o l --force"));
+        json_lines(&folder.text("l.log"))[0]["config_sha256"].clone()
+    };
+    assert_eq!(hash("labels.csv"), hash("./elsewhere.csv"));
     // A matrix has no weights of columns, and layers report only their loss.
     folder.told(&format!("contrast good.csv --target kind --epochs 1 {CPU} --log b.log -o b"));
     folder.told(&format!("contrast good.csv --target kind --epochs 1 --hidden 4 {CPU} --log c.log -o c"));

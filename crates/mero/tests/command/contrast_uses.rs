@@ -47,6 +47,11 @@ fn a_hidden_layer_of_a_model_makes_the_coordinates() {
             "--through: other is not the model that the memory was learned through: got digest ",
         ),
         (&format!("{run} --layer 9 -o x"), "model: hidden layer: got layer 9, expected 0 to 3, the layers before"),
+        (
+            &format!("contrast good.csv --target a --through model --epochs 2 {CPU} -o x"),
+            "--target: \"a\" is a column that model reads: expected one that it does not know",
+        ),
+        ("predict m good.csv", "it is a memory of mero contrast, which mero recall takes, but not a meromorph model"),
         (&format!("{run} --hidden 4 -o x"), "--through: got layers, expected a memory: leave out --hidden"),
         (&format!("{run} --columns a -o x"), "--columns"),
         ("contrast good.csv --target kind --layer 1 -o x", "--through"),
@@ -89,7 +94,7 @@ fn an_array_gives_the_memory_of_its_text() {
     numbers.truncate(4 * 20);
     write("few.npy", &numbers[4 * 8..]);
     for (line, expected) in [
-        ("far.npy", "far.npy: row 8, column \"c2\": got inf, expected a number"),
+        ("far.npy", "far.npy: row 8, column \"c2\": got inf, expected a finite number of single precision"),
         ("few.npy", "labels: got 300 labels for 12 rows, expected one for each"),
         ("v.npy --columns c9", "v.npy: column \"c9\" is not there: it has \"c0\", \"c1\", \"c2\", \"c3\""),
         ("v.npy --columns c1,c1", "--columns: \"c1\" is named twice: expected each coordinate once"),
@@ -127,6 +132,10 @@ fn a_window_is_explained_launch_by_launch() {
     let found: Value = json(&folder, &format!("{line} --json")).remove(0);
     let text = found.to_string();
     assert!(text.contains("retrieve") && text.contains("bytes"), "{text}");
+    // It writes nothing, and so nothing is in its way.
+    folder.write("good.memory", "notes");
+    folder.write("good.memory.ckpt", "notes");
+    folder.told(&line);
     let text = folder.told(&line);
     for expected in ["launches", "32 rows", "kernel", "of the step", "retrieve"] {
         assert!(text.contains(expected), "{expected} not in\n{text}");
@@ -136,4 +145,15 @@ fn a_window_is_explained_launch_by_launch() {
     assert!(!folder.path("good.memory").exists() && !folder.path("good.safetensors").exists());
     let said = folder.refused(&format!("{line} --log a.log")).1;
     assert!(said.contains("--profile"), "{said}");
+}
+
+/// Of fewer rows than `mero recall` gives by default it gives all; classes that are numbers are marked as such in the file.
+#[test]
+fn a_memory_of_few_rows_gives_them_all() {
+    let folder = filled();
+    folder.write("four.csv", "x,n\n0,1\n0.1,1\n5,2\n5.2,2\n");
+    folder.told(&format!("contrast four.csv --target n --map diagonal --epochs 1 --test 0 {CPU} -o four"));
+    assert_eq!(folder.told("recall four four.csv").lines().count(), 1 + 4 * 4);
+    let file = String::from_utf8_lossy(&folder.read("four")).into_owned();
+    assert!(file.contains(r#"\"is_numeric\":true"#), "{}", &file[..400]);
 }

@@ -84,8 +84,12 @@ async function train(): Promise<void> {
         signal: stop.signal,
         onEpoch: async (event) => {
           if (state.stop !== stop) return;
-          // The neighbours are numbers of rows in the memory before.
-          if (state.query && state.learned !== all) state.query = { ...state.query, near: [] };
+          if (state.learned !== all) {
+            // The memory before has other rows.
+            state.memory?.dispose();
+            state.memory = undefined;
+            if (state.query) state.query = { ...state.query, near: [] };
+          }
           Object.assign(state, { learned: all, map: event.map, last: event });
           draw();
           facts(event);
@@ -176,9 +180,11 @@ async function ask(): Promise<void> {
     return draw();
   }
   const drawing = strokes(pad.strokes);
-  const found = await memory.find(drawing.ink, Math.min(5, memory.labels.length));
+  const found = await memory.find(drawing.ink, Math.min(5, memory.labels.length)).catch((error) => {
+    if (memory === state.memory) throw error;
+  });
   // Another memory may have been learned meanwhile.
-  if (memory !== state.memory) return;
+  if (!found || memory !== state.memory) return;
   state.query = { drawing, near: found.neighbours.map(({ row }) => row) };
   const [{ distance, label }] = found.neighbours as [Found["neighbours"][0]];
   const [far, reach] = [short(distance, 3), short(memory.reach, 3)];
