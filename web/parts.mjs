@@ -46,7 +46,7 @@ export const PARTS = [
     crate: "onnx",
     instructions: PLAIN,
     isOptimised: true,
-    budget: { gzip: 401_000, brotli: 322_500 },
+    budget: { gzip: 403_000, brotli: 324_000 },
   },
   {
     name: "fit",
@@ -70,7 +70,7 @@ export const PARTS = [
     crate: "contrast",
     instructions: PLAIN,
     isOptimised: true,
-    budget: { gzip: 492_000, brotli: 400_000 },
+    budget: { gzip: 503_000, brotli: 409_000 },
   },
   { name: "evidence", folder: "pkg/evidence", crate: "evidence", instructions: PLAIN, isOptimised: false },
   {

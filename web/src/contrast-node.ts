@@ -2,6 +2,7 @@
  * Learned memories in Node, Deno and Bun: see `contrast.ts`.
  * @module
  */
+import { Worker } from "node:worker_threads";
 import { fetched } from "./inlined.js";
 import {
   type LearnOptions,
@@ -12,7 +13,7 @@ import {
   type MemoryRow,
   type MemoryRuntime,
 } from "./memory.js";
-import { spawned } from "./node-files.js";
+import { started, THREAD } from "./node-files.js";
 
 export * from "./memory-exports.js";
 
@@ -22,7 +23,7 @@ const node: MemoryRuntime = {
     () => import("./contrast-wasm.js"),
     (module) => module,
   ),
-  spawn: (call) => spawned(call, new URL("./contrast-node-worker.js", import.meta.url)),
+  spawn: (call) => started(call, new Worker(new URL("./contrast-node-worker.js", import.meta.url), THREAD)),
 };
 
 /** Learns a memory from rows and their labels, in a worker thread. */

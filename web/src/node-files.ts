@@ -1,12 +1,16 @@
 // The package's own files in Node, Deno and Bun: worker threads from their scripts.
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { EngineWorker } from "./connected.js";
 import { LoadError, messageOf } from "./errors.js";
 
-/** Starts a worker thread with the script at `url`. */
-export async function spawned(call: string, url: URL, workerData: object = {}): Promise<EngineWorker> {
-  // Command-line flags of the process, such as `--input-type`, must not apply to this script.
-  const worker = new Worker(url, { workerData, execArgv: [] });
+/** Options of every worker thread: command-line flags of the process, such as `--input-type`, must not apply to its script. */
+export const THREAD = { execArgv: [] };
+
+/**
+ * Waits for a worker thread to start. Its caller makes it, with the name of the script in one expression: bundlers look
+ * for that.
+ */
+export async function started(call: string, worker: Worker): Promise<EngineWorker> {
   await withFiles(call, () => new Promise((resolve, reject) => worker.once("message", resolve).once("error", reject)));
   // The process stays alive for pending calls, not for the worker.
   worker.unref();

@@ -5,10 +5,11 @@
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { Worker } from "node:worker_threads";
 import type { Engine } from "./engine.js";
 import { DeviceError } from "./errors.js";
 import { hasGpu, provideGpu } from "./gpu.js";
-import { spawned, withFiles } from "./node-files.js";
+import { started, THREAD, withFiles } from "./node-files.js";
 import { describeIn, hasRelaxedSimd, openIn, type Runtime } from "./runtime.js";
 import type { DescribeOptions, Description, OpenOptions, TableSource } from "./types.js";
 
@@ -31,7 +32,8 @@ const node: Runtime = {
     })),
   async spawn(needsGpu) {
     if (needsGpu) avoidOpenGl();
-    return spawned("open", new URL("./node-worker.js", import.meta.url), { needsGpu });
+    const script = new Worker(new URL("./node-worker.js", import.meta.url), { workerData: { needsGpu }, ...THREAD });
+    return started("open", script);
   },
   async direct(needsGpu) {
     if (needsGpu) await provideGpu();

@@ -1,0 +1,151 @@
+//! Windows that are recorded once and replayed, against those whose ops run one by one.
+
+use super::super::composed::ALL;
+use super::super::window::{Phases, Setting, Size, Window};
+use super::{KERNEL, NONE, Row, Rows, SIZES, Timed};
+use meromorph::internal::host::now_ms;
+use meromorph::{Device, Result};
+
+impl Rows<'_> {
+    /// A window whose ops run one by one.
+    fn eager(&self, size: Size, phases: Phases) -> Result<Window> {
+        let window = Window::new(self.device, Setting::new(size, phases))?;
+        window.is_eager.set(true);
+        Ok(window)
+    }
+
+    pub(super) fn replay(&self) -> Result<Vec<Row>> {
+        const TOGETHER: usize = 16;
+        let forms = [(NONE, "composed"), (Phases::Composed(ALL), "composed, all savings"), (KERNEL, "one launch")];
+        let mut rows = Vec::new();
+        for (phases, name) in forms {
+            let eager = self.eager(self.size, phases)?;
+            let replay = self.replayed(self.setting(phases))?;
+            let ratio = self.ratio(
+                || {
+                    eager.record()?;
+                    eager.wait().map(drop)
+                },
+                || {
+                    replay.plan.run(1)?;
+                    replay.window.wait().map(drop)
+                },
+            )?;
+            rows.push(Row {
+                claim: "graphs: 15-25 %",
+                forms: [format!("{name}: op by op"), format!("{name}: replayed")],
+                timed: Some(ratio),
+                note: format!("{} launches", replay.launches()),
+            });
+        }
+        let replay = self.replayed(self.setting(KERNEL))?;
+        let ratio = self.ratio(
+            || {
+                for _ in 0..TOGETHER {
+                    replay.plan.run(1)?;
+                    replay.window.wait()?;
+                }
+                Ok(())
+            },
+            || {
+                replay.plan.run(TOGETHER)?;
+                replay.window.wait().map(drop)
+            },
+        )?;
+        rows.push(Row {
+            claim: "graphs: 15-25 %",
+            forms: ["replayed, waited for each".into(), format!("replayed, {TOGETHER} windows together")],
+            timed: Some(ratio),
+            note: String::new(),
+        });
+        Ok(rows)
+    }
+
+    /// On the device that plans and runs nothing, all time is the host's.
+    pub(super) fn host_time(&self) -> Result<Vec<Row>> {
+        let dry = Device::dry();
+        let on = Rows { device: &dry, ..*self };
+        let eager = on.eager(self.size, NONE)?;
+        let mut rows = Vec::new();
+        for (phases, name) in [(NONE, "replayed"), (KERNEL, "replayed, one launch for the phases")] {
+            let replay = on.replayed(on.setting(phases))?;
+            let started = now_ms();
+            const TIMES: usize = 100;
+            for _ in 0..TIMES {
+                replay.plan.run(1)?;
+            }
+            let times = TIMES as f64;
+            let each = 1e3 * (now_ms() - started) / times;
+            let ratio = on.ratio(|| eager.record(), || (0..TIMES).try_for_each(|_| replay.plan.run(1)))?;
+            rows.push(Row {
+                claim: "100 times less host time per launch",
+                forms: ["op by op".into(), name.into()],
+                timed: Some(Timed {
+                    ratio: ratio.ratio.map(|ratio| ratio * times),
+                    ms: [ratio.ms[0], ratio.ms[1] / times],
+                }),
+                note: format!("{each:.1} µs per replayed window, {} launches; on the dry device", replay.launches()),
+            });
+        }
+        Ok(rows)
+    }
+
+    pub(super) fn batch_sizes(&self) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        for count in [1, 2, 4, 8, 16, 32, 64, 128] {
+            let size = Size { rows: count, ..self.size };
+            let eager = self.eager(size, KERNEL)?;
+            let replay = self.replayed(Setting::new(size, KERNEL))?;
+            let ratio = self.ratio(
+                || {
+                    eager.record()?;
+                    eager.wait().map(drop)
+                },
+                || {
+                    replay.plan.run(1)?;
+                    replay.window.wait().map(drop)
+                },
+            )?;
+            rows.push(Row {
+                claim: "helps only from 16 rows on",
+                forms: [format!("{count} rows: op by op"), format!("{count} rows: replayed")],
+                timed: Some(ratio),
+                note: String::new(),
+            });
+        }
+        Ok(rows)
+    }
+
+    pub(super) fn everything(&self) -> Result<Vec<Row>> {
+        let eager = self.eager(self.size, NONE)?;
+        let replay = self.replayed(self.setting(KERNEL))?;
+        let ratio = self.ratio(
+            || {
+                eager.record()?;
+                eager.step_on_host()?;
+                (0..3).try_for_each(|_| eager.gradient().map(drop))
+            },
+            || {
+                replay.plan.run(1)?;
+                replay.window.gradient().map(drop)
+            },
+        )?;
+        Ok(vec![Row {
+            claim: "total potential: 25-35 %",
+            forms: ["composed, op by op, update on the host, 3 reads".into(), "one launch, replayed, 1 read".into()],
+            timed: Some(ratio),
+            note: format!("apart by {:.1e} after the same windows", self.apart()?),
+        }])
+    }
+
+    /// The largest difference of the parameters of both forms after the same windows, relative above 1.
+    fn apart(&self) -> Result<f32> {
+        let windows = if self.size == SIZES[2] { 2 } else { 20 };
+        let [a, b] = [Phases::Composed(ALL), KERNEL].map(|phases| -> Result<Vec<f32>> {
+            let replay = self.replayed(self.setting(phases))?;
+            replay.plan.run(windows)?;
+            replay.window.wait()
+        });
+        Ok(a?.iter().zip(&b?).map(|(a, b)| (a - b).abs() / b.abs().max(1.0)).fold(0.0, f32::max))
+    }
+}
