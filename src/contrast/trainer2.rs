@@ -8,7 +8,6 @@ mod setup;
 
 use super::scalar::Velocity;
 use crate::error::{Error, Result};
-use crate::host::number;
 use crate::json::Json;
 use crate::options::{Naming, Value};
 
@@ -244,9 +243,9 @@ impl Trainer2 {
         }
         let rate = (self.eta_update / self.beta_nudge) as f32;
         if !rate.is_finite() {
-            let (eta, beta) = (number(self.eta_update), number(self.beta_nudge));
+            let (eta, beta) = (self.eta_update, self.beta_nudge);
             return Err(Error::usage(format!(
-                "eta_update: got {eta} with beta_nudge {beta}, expected a quotient below 3e38"
+                "eta_update: got {eta:e} with beta_nudge {beta:e}, expected a quotient below 3e38"
             )));
         }
         let has_rotors = self.rotor_mode != RotorMode::Off;

@@ -194,12 +194,14 @@ fn follow(trainer: &mut Trainer, config: &Trainer2, windows: usize, log: &mut Lo
 /// Errors if the run has diverged. What was saved before stays.
 fn check_finite(trainer: &Trainer, figures: &[(String, f64)], window: usize) -> Answer {
     let is_finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
-    if figures.iter().all(|(_, figure)| figure.is_finite()) && is_finite(&block_on(trainer.parameters())?) {
+    // A distance is above 0, if any key is near enough to have a weight.
+    let is_sound = |(name, figure): &(String, f64)| figure.is_finite() && (name != "distance" || *figure > 0.0);
+    if figures.iter().all(is_sound) && is_finite(&block_on(trainer.parameters())?) {
         return Ok(());
     }
     let window = count(window as u64 + 1);
     Err(Error::new(format!(
-        "contrast: figures or parameters are not finite any more in window {window}: use a smaller eta_update or eta_embedding"
+        "contrast: distances or parameters are not finite any more in window {window}: use a smaller eta_update or eta_embedding"
     ))
     .into())
 }
