@@ -49,11 +49,11 @@ impl Curvature {
     pub(super) fn check(&self, steps: usize, coordinates: usize) -> Result<()> {
         let wrong = |what: String| Err(Error::usage(format!("contrast: curvature: {what}")));
         match self {
-            Self::Constant(r) if !is_weight(r) => wrong(format!("got {r}, expected a finite number of at least 0")),
+            Self::Constant(r) if !is_weight(*r) => wrong(format!("got {r}, expected a finite number of at least 0")),
             Self::Each(each) if each.len() != steps => {
                 wrong(format!("got {} numbers, expected one for each of {steps} steps", each.len()))
             }
-            Self::Each(each) => match each.iter().position(|r| !is_weight(r)) {
+            Self::Each(each) => match each.iter().position(|r| !is_weight(*r)) {
                 Some(at) => wrong(format!("step {at}: got {}, expected a finite number of at least 0", each[at])),
                 None => Ok(()),
             },
@@ -74,7 +74,7 @@ impl Curvature {
                     wrong(format!("epsilon: got {epsilon}, expected a finite number above 0"))
                 }
             }
-            _ => Ok(()),
+            Self::Constant(_) => Ok(()),
         }
     }
 
@@ -112,8 +112,8 @@ impl Curvature {
 }
 
 /// Whether distances can be multiplied by it.
-fn is_weight(r: &f32) -> bool {
-    *r >= 0.0 && r.is_finite()
+fn is_weight(r: f32) -> bool {
+    r >= 0.0 && r.is_finite()
 }
 
 /// R = sqrt(|σ| + ε) of each row, [rows, 1], for tensors [rows, n⁴] and an inverse metric [n, n].

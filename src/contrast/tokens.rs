@@ -72,7 +72,7 @@ impl TokenRows {
     /// Each row shifted left by one token; the last one that counts is there twice.
     #[must_use]
     pub fn shifted(&self) -> Self {
-        let follows = |at: usize| (at + 1) % self.tokens != 0 && self.mask[at + 1] > 0.0;
+        let follows = |at: usize| !(at + 1).is_multiple_of(self.tokens) && self.mask[at + 1] > 0.0;
         let ids = (0..self.ids.len()).map(|at| self.ids[if follows(at) { at + 1 } else { at }]);
         Self { ids: ids.collect(), ..self.clone() }
     }

@@ -186,7 +186,9 @@ impl Block<'_> {
                 self.logits(distances, (nudge != 0.0).then_some(errors), logits);
                 let kept = weigh(&mut logits[..count], &mut passes[row]);
                 if kept != 1.0 {
-                    sums.iter_mut().for_each(|sum| *sum *= kept);
+                    for sum in sums.iter_mut() {
+                        *sum *= kept;
+                    }
                 }
             }
             self.memory.tiles.add(tile, logits, [self.rows, count], sums);
@@ -236,7 +238,9 @@ impl Block<'_> {
                     let errors = &phases[phase].errors[row * TILE..][..TILE];
                     let (mut logits, mut weights) = ([0.0; TILE], [0.0; TILE]);
                     self.logits(pulls, Some(errors), &mut logits);
-                    logits.iter_mut().for_each(|logit| *logit = (*logit - top).max(FAR));
+                    for logit in &mut logits {
+                        *logit = (*logit - top).max(FAR);
+                    }
                     vector::exp(&[&logits[..count]], &mut weights[..count]);
                     weights
                 };

@@ -6,6 +6,9 @@ use super::{KERNEL, NONE, Row, Rows, SIZES, Timed};
 use meromorph::internal::host::now_ms;
 use meromorph::{Device, Result};
 
+/// Windows that are timed together on the dry device.
+const TIMES: usize = 100;
+
 impl Rows<'_> {
     /// A window whose ops run one by one.
     fn eager(&self, size: Size, phases: Phases) -> Result<Window> {
@@ -70,7 +73,6 @@ impl Rows<'_> {
         for (phases, name) in [(NONE, "replayed"), (KERNEL, "replayed, one launch for the phases")] {
             let replay = on.replayed(on.setting(phases))?;
             let started = now_ms();
-            const TIMES: usize = 100;
             for _ in 0..TIMES {
                 replay.plan.run(1)?;
             }
