@@ -61,7 +61,7 @@ fn what_is_held_besides_the_rows_is_a_small_multiple_of_them() -> Result<()> {
     // Of the four fifths that are learned: scaled for the trainer, and on the device.
     let (mut learning, learned) = peak(|| Learning::of_part(&device, &rows, &kept, &options))?;
     assert!(learned < 2.0, "setting up a run takes {learned:.2} times its rows");
-    let (_, run) = peak(|| block_on(learning.run(&mut |_| Flow::Continue)))?;
+    let ((), run) = peak(|| block_on(learning.run(&mut |_| Flow::Continue)))?;
     assert!(run < 0.4, "a run takes {run:.2} times its rows");
     let map = block_on(learning.learned())?;
     let before = HELD.load(Relaxed);
