@@ -9,7 +9,7 @@ pub const SEVERAL: usize = 4;
 const LANES: usize = 16;
 
 /// The squared distances of [`SEVERAL`] queries [queries, coordinates] from the keys from `from` on, of keys [coordinates, slots], into `out` [queries, keys].
-/// They have the bits that [`squares`](super::rows::squares) gives for each query.
+/// They have the bits that `squares` of `rows.rs` gives for each query.
 pub fn squares_of_several(queries: &[f32], keys: &[f32], slots: usize, from: usize, out: &mut [f32]) {
     dispatch(Several { queries, keys, slots, from, out });
 }
