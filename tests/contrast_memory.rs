@@ -1,33 +1,15 @@
 //! How many bytes a memory needs while it is made of its rows, written and read, counted by the allocator: multiples of the rows, which may be most of a
 //! machine's memory. One test, because all tests of a file share the allocator.
-#![allow(unsafe_code, reason = "an allocator that counts passes each call on")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+mod counting;
+
+use std::sync::atomic::Ordering::Relaxed;
 
 use meromorph::contrast::{ContrastOptions, Labelled, Learning, Memory, MemoryHeader};
 use meromorph::prelude::*;
 use pollster::block_on;
 
-struct Counting;
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        PEAK.fetch_max(HELD.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
-        // SAFETY: by the caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: by the caller.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
+use counting::{Counting, HELD, PEAK};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

@@ -1,34 +1,16 @@
 //! Files are read by ranges in memory that does not grow with them, counted by the allocator. One test, because all tests of a file share it.
-#![allow(unsafe_code, reason = "an allocator that counts passes each call on")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
+mod counting;
+
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use meromorph::Result;
 use meromorph::files::{Header, open_rows};
 
-struct Counting;
-
-static HELD: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        PEAK.fetch_max(HELD.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
-        // SAFETY: by the caller.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: by the caller.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
+use counting::{Counting, HELD, PEAK};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

@@ -167,7 +167,7 @@ impl Args {
                 "--{name}: {source} is a memory: expected a model, or --onnx for its map"
             )));
         }
-        let file = self.onnx.as_deref().expect("clap asks for one of them");
+        let file = self.onnx.as_deref().expect("clap requires one of them");
         check_outs(&[("ONNX file", Some(file), Some(&ONNX))], &[("memory", source)], self.force.force)?;
         let content = write_onnx(&block_on(memory.map_model())?)?;
         write_out(file, &ONNX, &content, self.force.force)?;

@@ -54,12 +54,23 @@ pub(super) struct Setting {
     pub candidates: usize,
     /// Whether the keys are mapped before the window, for angles that do not change.
     pub is_mapped_before: bool,
+    /// Whether the step is the host's, after the window.
+    pub is_step_on_host: bool,
 }
 
 impl Setting {
     pub(super) fn new(size: Size, phases: Phases) -> Self {
         let (filled, candidates) = (size.keys, size.keys);
-        Self { size, phases, steps: 64, nudge: 0.1, filled, candidates, is_mapped_before: false }
+        Self {
+            size,
+            phases,
+            steps: 64,
+            nudge: 0.1,
+            filled,
+            candidates,
+            is_mapped_before: false,
+            is_step_on_host: false,
+        }
     }
 }
 
@@ -190,6 +201,9 @@ impl Window {
         let [gradient, _] = gradients_by_map(&pulls, &self.weight, rows, [&self.keys, &mapped]);
         let gradient = self.done(gradient)?;
         gradient.value().copy_into(self.gradient.view());
+        if self.setting.is_step_on_host {
+            return self.done(gradient).map(drop);
+        }
         self.step(&leaves, &matrix, &gradient)
     }
 

@@ -1,5 +1,6 @@
 //! What the host does in a window: reading figures, the update, memory.
 
+use super::super::window::Setting;
 use super::{KERNEL, Replay, Row, Rows, SIZES};
 use meromorph::Result;
 
@@ -89,10 +90,12 @@ impl Rows<'_> {
             note: String::new(),
         };
         let alone = row("update alone", self.ratio(on_host, on_device)?);
+        let without = self.replayed(Setting { is_step_on_host: true, ..self.setting(KERNEL) })?;
         let whole = self.ratio(
             || {
-                replay.plan.run(1)?;
-                on_host()
+                without.plan.run(1)?;
+                without.window.step_on_host()?;
+                without.window.wait().map(drop)
             },
             || {
                 replay.plan.run(1)?;

@@ -32,8 +32,8 @@ impl Rows<'_> {
     }
 
     pub(super) fn implemented(&self) -> Result<Vec<Row>> {
-        let [slow, fast] = [NONE, Phases::Composed(ALL)].map(|phases| self.replayed(self.setting(phases)));
-        let (slow, fast) = (slow?, fast?);
+        let slow = self.replayed(Setting { is_step_on_host: true, ..self.setting(NONE) })?;
+        let fast = self.replayed(self.setting(Phases::Composed(ALL)))?;
         let ratio = self.ratio(
             || {
                 slow.plan.run(1)?;

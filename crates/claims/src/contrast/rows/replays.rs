@@ -2,7 +2,7 @@
 
 use super::super::composed::ALL;
 use super::super::window::{Phases, Setting, Size, Window};
-use super::{KERNEL, NONE, Row, Rows, SIZES};
+use super::{KERNEL, NONE, Replay, Row, Rows, SIZES, Timed};
 use meromorph::internal::host::now_ms;
 use meromorph::{Device, Result};
 
@@ -17,6 +17,20 @@ impl Rows<'_> {
         Ok(window)
     }
 
+    /// A window whose ops run one by one against one that is replayed.
+    fn replay_gain(&self, eager: &Window, replay: &Replay) -> Result<Timed> {
+        self.ratio(
+            || {
+                eager.record()?;
+                eager.wait().map(drop)
+            },
+            || {
+                replay.plan.run(1)?;
+                replay.window.wait().map(drop)
+            },
+        )
+    }
+
     pub(super) fn replay(&self) -> Result<Vec<Row>> {
         const TOGETHER: usize = 16;
         let forms = [(NONE, "composed"), (Phases::Composed(ALL), "composed, all savings"), (KERNEL, "one launch")];
@@ -24,16 +38,7 @@ impl Rows<'_> {
         for (phases, name) in forms {
             let eager = self.eager(self.size, phases)?;
             let replay = self.replayed(self.setting(phases))?;
-            let ratio = self.ratio(
-                || {
-                    eager.record()?;
-                    eager.wait().map(drop)
-                },
-                || {
-                    replay.plan.run(1)?;
-                    replay.window.wait().map(drop)
-                },
-            )?;
+            let ratio = self.replay_gain(&eager, &replay)?;
             rows.push(Row {
                 claim: "graphs: 15-25 %",
                 forms: [format!("{name}: op by op"), format!("{name}: replayed")],
@@ -104,16 +109,7 @@ impl Rows<'_> {
             let size = Size { rows: count, ..self.size };
             let eager = self.eager(size, KERNEL)?;
             let replay = self.replayed(Setting::new(size, KERNEL))?;
-            let ratio = self.ratio(
-                || {
-                    eager.record()?;
-                    eager.wait().map(drop)
-                },
-                || {
-                    replay.plan.run(1)?;
-                    replay.window.wait().map(drop)
-                },
-            )?;
+            let ratio = self.replay_gain(&eager, &replay)?;
             rows.push(Row {
                 claim: "helps only from 16 rows on",
                 forms: [format!("{count} rows: op by op"), format!("{count} rows: replayed")],
@@ -125,7 +121,8 @@ impl Rows<'_> {
     }
 
     pub(super) fn everything(&self) -> Result<Vec<Row>> {
-        let eager = self.eager(self.size, NONE)?;
+        let eager = Window::new(self.device, Setting { is_step_on_host: true, ..self.setting(NONE) })?;
+        eager.is_eager.set(true);
         let replay = self.replayed(self.setting(KERNEL))?;
         let ratio = self.ratio(
             || {
