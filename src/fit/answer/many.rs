@@ -14,7 +14,10 @@ use crate::fit::pass::{GroupSums, Memory, Model, Normal, Objective};
 use crate::fit::rows::problem::too_few;
 use crate::fit::rows::{Part, Problem, pieces};
 use crate::fit::search::factor::MOST;
+use crate::fit::search::canonical::{Collapsed, Symmetry};
+use crate::fit::search::spacing::spacings;
 use crate::fit::search::start::{found, picked, sampled};
+use crate::fit::search::terms::Role;
 use crate::fit::search::tries::solve;
 use crate::fit::search::{Choices, Few, Job, Search, SolveOptions, Solved, Stop, batch};
 use crate::host::ThreadPool;
@@ -23,6 +26,13 @@ use crate::host::ThreadPool;
 const BATCH: usize = 64;
 /// Groups whose solutions the fits start from where no start is given.
 const SCOUTS: usize = 12;
+
+/// Those whose widths are tried at the places of a group's own.
+const WIDTHS: usize = 3;
+/// Residuals that are so many times those of the scouts' groups are unusual.
+const UNUSUAL: f64 = 1.6;
+/// Costs that differ by less than this share are equal.
+const SAME: f64 = 1e-9;
 
 /// Independent fits, one for each group of rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,6 +128,7 @@ pub fn solve_each(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fits>
         Ok::<_, Error>(groups.map(&mut fit).collect::<Vec<Result<SmallFit>>>())
     };
     pieces::each(&pool, 0..problem.groups().div_ceil(BATCH), make, |batch| fits.extend(batch))?;
+    solver.look_again(&mut fits, &pool)?;
     let columns: Vec<String> = problem.groups.columns.iter().map(|(name, _)| name.clone()).collect();
     let level =
         |group: usize, at: usize| problem.groups.columns[at].1[problem.groups.codes[group][at] as usize].clone();
@@ -137,6 +148,10 @@ struct Solver<'a> {
     linear: Vec<usize>,
     /// Solutions of some groups; none if starts are given.
     scouts: Vec<DVector<f64>>,
+    /// The groups of these.
+    scouted: Vec<usize>,
+    /// Terms with places, which may be elsewhere in each group, and the problem with one value for all.
+    places: Option<(Problem<'static>, Collapsed)>,
 }
 
 impl<'a> Solver<'a> {
@@ -146,7 +161,11 @@ impl<'a> Solver<'a> {
         let is_free =
             |&at: &usize| problem.places.iter().any(|places| !problem.parameters[places[model.variables[at]]].is_fixed);
         let free = (0..model.variables.len()).filter(is_free).collect();
-        let mut solver = Self { problem, options, model, free, linear, scouts: Vec::new() };
+        let (scouts, scouted) = (Vec::new(), Vec::new());
+        let whole = sampled(problem, 0..problem.data.rows())?;
+        let places = Collapsed::of(problem)?.filter(|collapsed| collapsed.terms.have_places());
+        let places = places.map(|collapsed| (whole, collapsed));
+        let mut solver = Self { problem, options, model, free, linear, scouts, scouted, places };
         let has_starts = problem
             .places
             .iter()
@@ -155,7 +174,10 @@ impl<'a> Solver<'a> {
             let mut failure = None;
             for group in picked(0..problem.groups(), SCOUTS) {
                 match solver.scout(group, pool) {
-                    Ok(scout) => solver.scouts.push(scout),
+                    Ok(scout) => {
+                        solver.scouts.push(scout);
+                        solver.scouted.push(group);
+                    }
                     Err(error) => failure = Some(error),
                 }
             }
@@ -169,7 +191,8 @@ impl<'a> Solver<'a> {
     /// The best start for one group, found without knowledge of others.
     fn scout(&self, group: usize, pool: &ThreadPool) -> Result<DVector<f64>> {
         let sampled = sampled(self.problem, self.problem.data.group(group))?;
-        let found = found(&sampled, self.options, pool)?;
+        let spaced = spacings(self.problem, self.problem.data.group(group))?;
+        let found = found(&sampled, &spaced, self.options, pool)?;
         // Fixed parameters are not among the variables of the sample, but may be among those of all groups.
         let places = sampled.free();
         let value = |&at: &usize| match places.iter().position(|&place| place == at) {
@@ -177,6 +200,80 @@ impl<'a> Solver<'a> {
             None => sampled.parameters[at].start.unwrap_or_default(),
         };
         Ok(DVector::from_iterator(self.model.variables.len(), self.model.variables.iter().map(value)))
+    }
+
+    /// Starts of a group with the one term that has a place where y is highest, or lowest, and a width that other groups have.
+    fn own_starts(&self, rows: Range<usize>) -> Result<Vec<Vec<f64>>> {
+        let Some((_, Collapsed { terms, places, .. })) = &self.places else { return Ok(Vec::new()) };
+        let [term] = &terms.terms[..] else { return Ok(Vec::new()) };
+        let placed = term.shapes.iter().find_map(|shape| match shape.role {
+            Role::Place { column } => Some((places[shape.at], column)),
+            _ => None,
+        });
+        let variable = placed.and_then(|(at, _)| self.model.variables.iter().position(|&variable| variable == at));
+        let (Some((_, column)), Some(variable)) = (placed, variable) else { return Ok(Vec::new()) };
+        let ends: Vec<f64> = self.problem.data.with(rows, |part| {
+            let smooth = |row: usize| part.y[row.saturating_sub(1)..(row + 2).min(part.y.len())].iter().sum::<f64>();
+            let all = 0..part.y.len();
+            let highest = |value: &dyn Fn(usize) -> f64| all.clone().max_by(|&a, &b| value(a).total_cmp(&value(b)));
+            let rows = [highest(&|row| part.y[row]), highest(&smooth), highest(&|row| -part.y[row])];
+            rows.into_iter().flatten().map(|row| part.columns[column][row]).collect()
+        })?;
+        let mut starts: Vec<Vec<f64>> = Vec::new();
+        for scout in self.scouts.iter().take(WIDTHS) {
+            for &end in &ends {
+                let mut start = scout.as_slice().to_vec();
+                start[variable] = end;
+                starts.push(start);
+            }
+        }
+        Ok(starts)
+    }
+
+    /// Fits again, from a start that is found in its own rows, each group whose residuals are far larger than those of groups that had such a start.
+    fn look_again(&self, fits: &mut [Result<SmallFit>], pool: &ThreadPool) -> Result<()> {
+        let Some((whole, collapsed)) = &self.places else { return Ok(()) };
+        let symmetry = Symmetry::of(whole, collapsed)?;
+        let mut known: Vec<f64> = self.scouted.iter().filter_map(|&group| Some(fits[group].as_ref().ok()?.rmse)).collect();
+        known.sort_unstable_by(f64::total_cmp);
+        let usual = known.get(known.len() / 2).copied().unwrap_or(0.0);
+        let mut again: Vec<(usize, Option<Vec<f64>>)> = Vec::new();
+        for (group, fit) in fits.iter().enumerate() {
+            match fit {
+                Ok(fit) if fit.rmse <= UNUSUAL * usual => {
+                    let mut values = fit.values.clone();
+                    symmetry.choose(&mut values);
+                    if values != fit.values {
+                        again.push((group, Some(values)));
+                    }
+                }
+                _ => again.push((group, None)),
+            }
+        }
+        let make = |at: usize| {
+            let (group, values) = &again[at];
+            let mut words = vec![0.0; self.model.words()];
+            let memory = RefCell::new(self.model.memory(&mut words));
+            let start = match values {
+                Some(values) => DVector::from_iterator(self.model.variables.len(), self.model.variables.iter().map(|&at| values[at])),
+                None => self.scout(*group, &ThreadPool::new(1).ok()?).ok()?,
+            };
+            let rows = self.problem.data.group(*group);
+            let fit = self.problem.data.with(rows, |part| self.fit_part(*group, part, &memory, Some(&start)));
+            fit.ok()?.ok()
+        };
+        let mut next = again.iter();
+        pieces::each(pool, 0..again.len(), |at| Ok::<_, Error>(make(at)), |found| {
+            let (Some((group, values)), Some(found)) = (next.next(), found) else { return };
+            let is_better = match &fits[*group] {
+                Ok(fit) if values.is_some() => found.cost <= fit.cost * (1.0 + SAME),
+                Ok(fit) => found.cost < fit.cost * (1.0 - SAME),
+                Err(_) => true,
+            };
+            if is_better {
+                fits[*group] = Ok(found);
+            }
+        })
     }
 
     /// Small fits that start at given values, as far as they are simple.
@@ -200,7 +297,8 @@ impl<'a> Solver<'a> {
             }
             let variables = (0..count).map(|at| parameter(at).start.unwrap_or_default()).collect();
             let open = free.iter().copied().filter(|&at| parameter(at).start.is_none()).collect();
-            jobs.push(Job { variables, free, open, rows: range.start - rows.start..range.end - rows.start });
+            let own = self.own_starts(range.clone())?;
+            jobs.push(Job { variables, free, open, own, rows: range.start - rows.start..range.end - rows.start });
             owners.push(group);
         }
         let mut fits = vec![None; groups.len()];
@@ -249,10 +347,17 @@ impl<'a> Solver<'a> {
 
     fn fit(&self, group: usize, memory: &RefCell<Memory<'_>>) -> Result<SmallFit> {
         let range = self.problem.data.group(group);
-        self.problem.data.with(range.clone(), |part| self.fit_part(group, part, memory))?
+        self.problem.data.with(range.clone(), |part| self.fit_part(group, part, memory, None))?
     }
 
-    fn fit_part(&self, group: usize, part: &Part<'_>, memory: &RefCell<Memory<'_>>) -> Result<SmallFit> {
+    /// The fit of a group from a start of all variables, or from the best of the scouts' solutions.
+    fn fit_part(
+        &self,
+        group: usize,
+        part: &Part<'_>,
+        memory: &RefCell<Memory<'_>>,
+        start: Option<&DVector<f64>>,
+    ) -> Result<SmallFit> {
         let own = &self.problem.places[group];
         let parameter = |at: usize| &self.problem.parameters[own[at]];
         let is_free = |&at: &usize| !parameter(self.model.variables[at]).is_fixed;
@@ -272,7 +377,15 @@ impl<'a> Solver<'a> {
             let (covariance, rmse) = (self.among_free(&[], |_, _| f64::NAN), (squares / rows as f64).sqrt());
             return Ok(SmallFit { values, covariance, cost, rmse, rows, stop: Stop::Gradient, evaluations: 1 });
         }
-        let start = self.start(&objective, &search, &|at| parameter(at).start)?;
+        let start = match start {
+            Some(start) => {
+                let own = |&at: &usize| parameter(self.model.variables[at]).start.unwrap_or(start[at]);
+                let (low, high) = (&search.bounds.low, &search.bounds.high);
+                let own = objective.free.iter().map(own).zip(low.iter().zip(high));
+                DVector::from_iterator(objective.free.len(), own.map(|(x, (low, high))| x.clamp(*low, *high)))
+            }
+            None => self.start(&objective, &search, &|at| parameter(at).start)?,
+        };
         let (found, _) = search.solve(&objective, &start).map_err(|bad| bad.explained(self.problem))?;
         let triangle = objective.triangle(&found.x).map_err(overflow)?;
         let triangle = ArrowTriangle::dense(&search.pattern, triangle);

@@ -1,5 +1,6 @@
 //! What a fit answers: parameters, their covariance, statistics, predictions, and the reports of these.
 
+mod caution;
 mod code;
 mod covariance;
 mod many;

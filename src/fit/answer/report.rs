@@ -36,6 +36,7 @@ pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> J
         ("covariance", rows(&fit.covariance)),
         ("correlation", rows(&fit.correlation())),
         ("undetermined", texts(&fit.undetermined)),
+        ("cautions", texts(&fit.cautions)),
         ("flat_derivatives", whole(fit.flat_derivatives as u64)),
         ("cost", real(fit.cost)),
         ("rows", whole(fit.rows as u64)),

@@ -57,6 +57,8 @@ pub struct Fit {
     pub flat_derivatives: usize,
     /// What the data do not determine: a parameter, or several "separately".
     pub undetermined: Vec<String>,
+    /// What a reader of the parameters has to know besides: a model that explains little, a lower minimum elsewhere, frequencies that are the same.
+    pub cautions: Vec<String>,
     /// Probability of the intervals.
     pub level: f64,
     /// Measures of the whole fit.
@@ -139,6 +141,7 @@ pub(crate) fn reported(
         flat_derivatives: found.normal.mended,
         undetermined: directions.iter().map(|direction| undetermined(direction, &names)).collect(),
         free: names,
+        cautions: Vec::new(),
         level,
         statistics: Statistics::of(problem, found.normal.squares, spread, free.len()),
     }

@@ -2,6 +2,7 @@
 
 use nalgebra::DVector;
 
+use super::caution::cautions;
 use super::covariance::{ArrowTriangle, covariance};
 use super::result::{Fit, reported};
 use super::statistics::spread;
@@ -9,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::fit::pass::normal::overflow;
 use crate::fit::pass::{Bad, Sums};
 use crate::fit::rows::Problem;
+use crate::fit::search::canonical::{Collapsed, Symmetry};
 use crate::fit::search::start::begin;
 use crate::fit::search::{Bounds, Found, Global, Journal, Recorded, Search, Searched, SolveOptions, Stop, start};
 use crate::host::number;
@@ -82,15 +84,39 @@ pub fn solve_from(
             solved = next;
         }
     }
-    let (found, expected_shift) = solved.map_err(|bad| bad.explained(problem))?;
+    let (mut found, mut expected_shift) = solved.map_err(|bad| bad.explained(problem))?;
+    let collapsed = Collapsed::of(problem)?;
+    if let Some(collapsed) = &collapsed
+        && let Some(x) = chosen(problem, &free, &found.x, collapsed)?
+        && let Ok((next, shift)) = search.solve(&recorded, &x)
+        && next.normal.cost <= found.normal.cost * (1.0 + SAME)
+    {
+        let (evaluations, history) = (found.evaluations + next.evaluations, found.history);
+        (found, expected_shift) = (Found { evaluations, history, ..next }, shift);
+    }
     let triangles = sums.triangles(found.x.as_slice()).map_err(overflow)?;
     let triangle = ArrowTriangle::merged(&search.pattern, &triangles, sums.places());
     let covariance = covariance(&triangle, &found.x, problem.rows(), search.variance(&found));
     let spread = spread(&problem.data, &pool)?;
     let fit = reported(problem, (&free, &search.bounds), &found, covariance, expected_shift, spread, options.level);
     let searched = approach.map_or_else(Searched::default, |approach| approach.searched);
-    Ok(Fit { recovery: steps, searched, ..fit })
+    let fit = Fit { recovery: steps, searched, ..fit };
+    Ok(Fit { cautions: cautions(problem, &fit, collapsed.as_ref(), options, &pool)?, ..fit })
 }
+
+/// Another point at which the model is the same, if that is the one that is reported.
+fn chosen(
+    problem: &Problem<'_>,
+    free: &[usize],
+    x: &DVector<f64>,
+    collapsed: &Collapsed,
+) -> Result<Option<DVector<f64>>> {
+    let next = Symmetry::of(problem, collapsed)?.chosen(free, x);
+    Ok((next != *x).then_some(next))
+}
+
+/// Costs that differ by less than this share of themselves are equal.
+const SAME: f64 = 1e-9;
 
 /// What a search ends with.
 type Solved = std::result::Result<(Found, Option<f64>), Bad>;

@@ -38,6 +38,8 @@ pub(crate) struct Job {
     pub free: Few<usize>,
     /// Those among the free ones without a start of their own.
     pub open: Few<usize>,
+    /// Starts of its own besides those of the choices.
+    pub own: Vec<Vec<f64>>,
     pub rows: Range<usize>,
 }
 
@@ -164,7 +166,7 @@ impl<'j> State<'j> {
             end: End::Not,
             job,
         };
-        if job.open.is_empty() || choices.starts.is_empty() {
+        if job.open.is_empty() || state.starts() == 0 {
             state.begin();
         } else {
             state.choose();
@@ -172,16 +174,22 @@ impl<'j> State<'j> {
         state
     }
 
+    /// How many starts there are to choose from.
+    fn starts(&self) -> usize {
+        self.choices.starts.len() + self.job.own.len()
+    }
+
     /// Begins the search at the best start.
     fn begin(&mut self) {
-        self.tried = self.choices.starts.len();
+        self.tried = self.starts();
         self.variables.copy_from_slice(&self.best.1);
         self.job.free.iter().zip(&mut self.x).for_each(|(&at, x)| *x = self.variables[at]);
     }
 
     /// The next start to try.
     fn choose(&mut self) {
-        let start = &self.choices.starts[self.tried];
+        let shared = self.choices.starts.len();
+        let start = self.choices.starts.get(self.tried).unwrap_or_else(|| &self.job.own[self.tried - shared]);
         self.job.open.iter().for_each(|&at| self.variables[at] = start[at]);
     }
 
@@ -224,10 +232,10 @@ impl<'j> State<'j> {
     /// Takes the sums at the trial point, and goes on to the next.
     fn take(&mut self, sums: &[f64]) {
         self.evaluations += 1;
-        if self.tried < self.choices.starts.len() {
+        if self.tried < self.starts() {
             self.weigh(sums);
             self.evaluations = 0;
-            if self.tried < self.choices.starts.len() {
+            if self.tried < self.starts() {
                 self.choose();
             } else {
                 self.begin();

@@ -22,6 +22,11 @@ impl Draws {
         Ok(Self { ranges: ranges? })
     }
 
+    /// Least and largest value of each column of the formula; of y if there is none.
+    pub(crate) fn ranges(&self) -> &[[f64; 2]] {
+        &self.ranges
+    }
+
     /// A value between the bounds; without two finite ones, one of the sizes that places, widths and rates have in the data.
     pub(crate) fn draw(&self, low: f64, high: f64, random: &mut Random) -> f64 {
         let is_closed = low.is_finite() && high.is_finite() && (high - low).is_finite();

@@ -5,9 +5,13 @@ use std::ops::Range;
 
 use nalgebra::DVector;
 
+use super::canonical::{Collapsed, Symmetry};
 use super::draws::{Draws, Random};
 use super::local::Search;
 use super::options::{Global, SolveOptions};
+use super::pursuit::Pursuit;
+use super::spacing::{Spacing, spacings};
+use super::terms::Terms;
 use super::tries::Tries;
 use crate::error::{Error, Result};
 use crate::fit::formula::{Parameter, RobustLoss, linear};
@@ -39,6 +43,20 @@ const BETTER: usize = 300;
 const ROBUST_STEPS: usize = 5;
 /// More parameters than these are not found by drawing.
 const MOST_DRAWN: usize = 8;
+/// With more parameters than these, places of terms are found sooner.
+const FEW_DRAWN: usize = 4;
+/// The share of y² that terms at their places leave, below which nothing else is tried.
+const LEFT: f64 = 0.1;
+/// A single parameter is tried in every size, from 10 to the power of minus this to that of it.
+const DECADES: i32 = 12;
+/// Costs that differ by less than this share are equal.
+const EQUAL: f64 = 1e-6;
+/// Sizes in a decade.
+const SIZES: i32 = 8;
+/// Groups whose own fits are a start for all together, at most.
+const MOST_GROUPS: usize = 500;
+/// Evaluations after which two starts of all groups together are compared.
+const COMPARED: usize = 20;
 
 /// Where to start: the given start, or the end of the best of the searches on a sample of the rows. A parameter starts at the same value for all its
 /// levels. Errors if the model is finite at no draw.
@@ -52,21 +70,67 @@ pub(crate) fn start(
     if let (Some(start), Global::None) = (given, options.global) {
         return Ok(DVector::from_vec(start));
     }
-    let sampled = sampled(problem, 0..problem.data.rows())?;
+    let one = |starts: &[f64]| {
+        let one = |&at: &usize| {
+            let parameter = &problem.parameters[at];
+            let given = parameter.start.filter(|_| options.global == Global::None);
+            given.unwrap_or(starts[at].clamp(parameter.low, parameter.high))
+        };
+        DVector::from_iterator(free.len(), free.iter().map(one))
+    };
+    let together = together(problem, options, pool).map(|starts| one(&starts));
+    let Some(apart) = by_group(problem, options, pool)? else { return together };
+    let apart = one(&apart);
+    let Ok(together) = together else { return Ok(apart) };
+    let (search, sums) = (Search::of(problem, free, &SolveOptions { evaluations: COMPARED, ..options.clone() })?, Sums::new(problem, pool));
+    let end = |start: &DVector<f64>| search.run(&sums, start).map_or((f64::INFINITY, start.clone()), |found| (found.normal.cost, found.x));
+    let [together, apart] = [end(&together), end(&apart)];
+    Ok(if apart.0 <= together.0 { apart.1 } else { together.1 })
+}
+
+/// Starts of all parameters, each the same for all its levels.
+fn together(problem: &Problem<'_>, options: &SolveOptions, pool: &ThreadPool) -> Result<Vec<f64>> {
+    let rows = 0..problem.data.rows();
+    let sampled = sampled(problem, rows.clone())?;
     let places = sampled.free();
-    let found = found(&sampled, options, pool)?;
+    let found = found(&sampled, &spacings(problem, rows)?, options, pool)?;
     let mut values: Vec<f64> = sampled.parameters.iter().map(|one| one.start.unwrap_or_default()).collect();
     places.iter().zip(&found).for_each(|(&at, value)| values[at] = *value);
     let mut starts: Vec<f64> = vec![0.0; problem.parameters.len()];
     for places in &problem.places {
         places.iter().zip(&values).for_each(|(&place, value)| starts[place] = *value);
     }
-    let one = |&at: &usize| {
-        let parameter = &problem.parameters[at];
-        let given = parameter.start.filter(|_| options.global == Global::None);
-        given.unwrap_or(starts[at].clamp(parameter.low, parameter.high))
+    Ok(starts)
+}
+
+/// Starts of all parameters from fits of each group of rows alone: the median over its groups of what is found for a parameter. `None` unless there are
+/// several groups and terms with places, which may be elsewhere in each.
+fn by_group(problem: &Problem<'_>, options: &SolveOptions, pool: &ThreadPool) -> Result<Option<Vec<f64>>> {
+    let groups = problem.groups();
+    if !(2..=MOST_GROUPS).contains(&groups) || problem.data.source().is_some() {
+        return Ok(None);
+    }
+    let has_places = Terms::of(&sampled(problem, 0..problem.data.rows())?, &|_| false).is_some_and(|terms| terms.have_places());
+    if !has_places {
+        return Ok(None);
+    }
+    let mut all: Vec<Vec<f64>> = vec![Vec::new(); problem.parameters.len()];
+    for group in 0..groups {
+        let rows = problem.data.group(group);
+        let own = sampled(problem, rows.clone())?;
+        let places = own.free();
+        if own.rows() < places.len() {
+            continue;
+        }
+        if let Ok(found) = found(&own, &spacings(problem, rows)?, options, pool) {
+            places.iter().zip(&found).for_each(|(&at, value)| all[problem.places[group][at]].push(*value));
+        }
+    }
+    let median = |values: &mut Vec<f64>| {
+        values.sort_unstable_by(f64::total_cmp);
+        if values.is_empty() { 0.0 } else { quantile_of_sorted(values, 0.5) }
     };
-    Ok(DVector::from_iterator(free.len(), free.iter().map(one)))
+    Ok(Some(all.iter_mut().map(median).collect()))
 }
 
 /// The start, or where a search on some of the rows leads from it.
@@ -151,8 +215,13 @@ pub(crate) fn sampled(problem: &Problem<'_>, rows: Range<usize>) -> Result<Probl
     })
 }
 
-/// The end of the best of the searches from draws.
-pub(crate) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &ThreadPool) -> Result<DVector<f64>> {
+/// The end of the best of the searches from draws, and from terms at their places. `spaced` are the spacings of the columns in all the data.
+pub(crate) fn found(
+    problem: &Problem<'_>,
+    spaced: &[Spacing],
+    options: &SolveOptions,
+    pool: &ThreadPool,
+) -> Result<DVector<f64>> {
     let free = &problem.free()[..];
     let is_local = options.global == Global::None;
     let given: Vec<Option<f64>> = free.iter().map(|&at| problem.parameters[at].start.filter(|_| is_local)).collect();
@@ -164,6 +233,19 @@ pub(crate) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &Thread
         let example: Vec<String> = names.iter().map(|name| format!("{name}=1")).collect();
         (names.join(", "), example.join(","))
     };
+    let terms = Terms::of(problem, &|at| given[at].is_some()).filter(|terms| !drawn.is_empty() && terms.have_places());
+    let collapsed = terms.map(|terms| Collapsed { terms, places: free.to_vec(), spacings: spaced.to_vec() });
+    let pursued = collapsed.as_ref().and_then(|collapsed| {
+        let pursuit = Pursuit { problem, terms: &collapsed.terms, spacings: spaced, options, pool };
+        let (cost, x) = pursuit.run(&given)?;
+        let x = Symmetry::of(problem, collapsed).map_or(x.clone(), |symmetry| symmetry.chosen(free, &x));
+        Some(((cost, x), pursuit.spread()))
+    });
+    if let (Some(((cost, x), spread)), true) = (&pursued, is_local)
+        && (drawn.len() > FEW_DRAWN || *cost < LEFT * spread)
+    {
+        return Ok(x.clone());
+    }
     if drawn.len() > MOST_DRAWN && is_local {
         let (names, example) = names(&drawn);
         return Err(Error::usage(format!(
@@ -195,6 +277,14 @@ pub(crate) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &Thread
     };
     let mut found: Vec<(f64, DVector<f64>)> =
         (0..if drawn.is_empty() { 1 } else { DRAWS }).filter_map(&mut draw).collect();
+    if let [at] = drawn[..] {
+        let signs = [1.0, -1.0].into_iter();
+        let sizes = signs.flat_map(|sign| (-DECADES * SIZES..=DECADES * SIZES).map(move |power| sign * 10_f64.powf(f64::from(power) / f64::from(SIZES))));
+        let start = |at: usize| given[at].unwrap_or(0.0);
+        let sizes = sizes.filter(|value| problem.parameters[free[at]].admits(*value));
+        let point = |value: f64| DVector::from_fn(free.len(), |place, _| if place == at { value } else { start(place) });
+        found.extend(sizes.filter_map(|value| tries.at(point(value))));
+    }
     // A start that is given is one of many for a global search.
     let own: Option<Vec<f64>> = free.iter().map(|&at| problem.parameters[at].start).collect();
     found.extend(own.and_then(|own| tries.at(DVector::from_vec(own))));
@@ -229,12 +319,18 @@ pub(crate) fn found(problem: &Problem<'_>, options: &SolveOptions, pool: &Thread
         begun.truncate(BEST);
         ends(options, begun)?
     };
-    Ok(found.into_iter().next().map_or(best, |(_, x)| x))
+    // Of points that are equally low, such as those of frequencies that are the same on evenly spaced rows, terms at their places win.
+    let lowest = found.into_iter().next();
+    Ok(match (lowest, pursued) {
+        (Some((cost, x)), Some(((pursued, _), _))) if cost < pursued * (1.0 - EQUAL) => x,
+        (_, Some(((_, x), _))) => x,
+        (lowest, None) => lowest.map_or(best, |(_, x)| x),
+    })
 }
 
 /// The first points of which no two are near each other in all the parameters that are drawn: searches from neighbours end at the same place. What is
 /// near depends on the size of a parameter, or on its spread over the better points, whichever is smaller: places may be far from 0.
-fn distinct(found: Vec<(f64, DVector<f64>)>, drawn: &[usize], most: usize) -> Vec<(f64, DVector<f64>)> {
+pub(crate) fn distinct(found: Vec<(f64, DVector<f64>)>, drawn: &[usize], most: usize) -> Vec<(f64, DVector<f64>)> {
     let spread = |at: &usize| {
         let mut values: Vec<f64> = found.iter().take(BETTER).map(|(_, x)| x[*at]).collect();
         values.sort_by(f64::total_cmp);

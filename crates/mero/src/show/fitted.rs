@@ -75,5 +75,6 @@ pub(crate) fn cautions(fit: &Fit) -> Vec<String> {
     let recovery = (!fit.recovery.is_empty())
         .then(|| format!("the first search failed; tried after it: {}", fit.recovery.join(", ")));
     let undetermined = fit.undetermined.iter().map(|what| format!("the data do not determine {what}"));
-    searched.into_iter().chain(flat).chain(recovery).chain(undetermined).collect()
+    let own = fit.cautions.iter().cloned();
+    searched.into_iter().chain(flat).chain(recovery).chain(undetermined).chain(own).collect()
 }

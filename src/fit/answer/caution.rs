@@ -1,0 +1,114 @@
+//! A look at an answer after the search: whether the model explains anything, whether other starts lead lower, which frequencies are the same.
+
+use super::result::Fit;
+use crate::error::Result;
+use crate::fit::formula::RobustLoss;
+use crate::fit::pass::{Objective, Sums};
+use crate::fit::rows::Problem;
+use crate::fit::search::canonical::Collapsed;
+use crate::fit::search::start::{found, sampled};
+use crate::fit::search::terms::Role;
+use crate::fit::search::{Global, SolveOptions};
+use crate::host::{ThreadPool, number};
+
+/// A model that explains less than this share of the variance of y says little.
+const LITTLE: f64 = 0.1;
+/// Starts that are given are compared with others if the model explains less than this.
+const DOUBTFUL: f64 = 0.5;
+/// A cost that is lower by this share of itself is another minimum.
+const LOWER: f64 = 0.01;
+
+/// What a reader of the parameters has to know.
+pub(crate) fn cautions(
+    problem: &Problem<'_>,
+    fit: &Fit,
+    collapsed: Option<&Collapsed>,
+    options: &SolveOptions,
+    pool: &ThreadPool,
+) -> Result<Vec<String>> {
+    let mut all = Vec::new();
+    let r_squared = fit.statistics.r_squared;
+    if r_squared < LITTLE && fit.free.len() > 1 {
+        all.push(format!(
+            "the model explains almost nothing of y (R² {}): another start (p0) or bounds may lead to a minimum that does",
+            rounded(r_squared)
+        ));
+    }
+    let known: Vec<&super::Fitted> = fit.parameters.iter().filter(|one| !one.is_fixed).collect();
+    if known.iter().all(|one| one.stderr.is_some_and(|stderr| stderr > one.value.abs())) {
+        all.push("every standard error is larger than its parameter: the data say nothing about the values".to_owned());
+    }
+    let is_given = problem.parameters.iter().all(|parameter| parameter.start.is_some());
+    if is_given && r_squared < DOUBTFUL && options.global == Global::None && problem.loss == RobustLoss::Linear {
+        all.extend(lower(problem, fit, options, pool)?);
+    }
+    if let Some(collapsed) = collapsed {
+        all.extend(same_frequencies(problem, fit, collapsed));
+    }
+    Ok(all)
+}
+
+/// A lower minimum that is found without the given starts, on a sample of the rows.
+fn lower(problem: &Problem<'_>, fit: &Fit, options: &SolveOptions, pool: &ThreadPool) -> Result<Option<String>> {
+    if problem.groups() > 1 {
+        return Ok(None);
+    }
+    let mut open = sampled(problem, 0..problem.data.rows())?;
+    let free = open.free();
+    let own: Vec<f64> = free.iter().filter_map(|&at| fit.value(&open.parameters[at].name)).collect();
+    free.iter().for_each(|&at| open.parameters[at].start = None);
+    let spaced = crate::fit::search::spacing::spacings(problem, 0..problem.data.rows())?;
+    let Ok(other) = found(&open, &spaced, options, pool) else { return Ok(None) };
+    let sums = Sums::new(&open, pool);
+    let cost = |x: &[f64]| sums.normal(x).map_or(f64::INFINITY, |normal| normal.cost);
+    let [before, after] = [cost(&own), cost(other.as_slice())];
+    let values: Vec<String> = free
+        .iter()
+        .zip(&other)
+        .map(|(&at, value)| format!("{}={}", open.parameters[at].name, rounded(*value)))
+        .collect();
+    let share = 100.0 * (1.0 - after / before);
+    Ok((after < before * (1.0 - LOWER)).then(|| {
+        format!("another start leads to a cost that is {share:.0} % lower: p0 {}", values.join(","))
+    }))
+}
+
+/// Frequencies at which the model is the same in evenly spaced rows.
+fn same_frequencies(problem: &Problem<'_>, fit: &Fit, collapsed: &Collapsed) -> Vec<String> {
+    let shapes = collapsed.terms.terms.iter().flat_map(|term| &term.shapes);
+    let mut all = Vec::new();
+    for shape in shapes {
+        let (column, factor, is_period) = match shape.role {
+            Role::Frequency { column, factor } => (column, factor, false),
+            Role::Period { column, factor } => (column, factor, true),
+            _ => continue,
+        };
+        let at = collapsed.places[shape.at];
+        let name = &problem.formula.parameters()[at];
+        let spacing = collapsed.spacings[column];
+        let is_open = problem.places.iter().all(|places| problem.parameters[places[at]].start.is_none());
+        let (true, true, [value]) = (spacing.is_even, is_open, &values_of(fit, name)[..]) else { continue };
+        let whole = std::f64::consts::TAU / spacing.mean;
+        let radians = if is_period { factor / value } else { value * factor };
+        let [below, above] =
+            [whole - radians, whole + radians].map(|radians| if is_period { factor / radians } else { radians / factor });
+        all.push(format!(
+            "{name}: the rows are evenly spaced, by {} of {}, so that {} and {} fit as well",
+            rounded(spacing.mean),
+            problem.formula.columns()[column],
+            rounded(below),
+            rounded(above)
+        ));
+    }
+    all
+}
+
+fn values_of(fit: &Fit, name: &str) -> Vec<f64> {
+    fit.value(name).into_iter().collect()
+}
+
+/// Four digits.
+fn rounded(value: f64) -> String {
+    let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+    number(rounded).to_string()
+}
