@@ -98,6 +98,8 @@ export class CurveFit {
   declare readonly correlation: readonly (readonly number[])[];
   /** What the data do not determine: a parameter, or several "separately". */
   declare readonly undetermined: readonly string[];
+  /** What else to know: a model that explains little, a lower minimum elsewhere, frequencies at which it is the same. */
+  declare readonly cautions: readonly string[];
   /** Derivatives of the model that were not finite at the solution; they count as 0. */
   declare readonly flatDerivatives: number;
   /** Half the sum of the losses; with the linear loss half the weighted sum of squares. */
@@ -124,11 +126,14 @@ export class CurveFit {
   declare readonly bic: number;
   /**
    * Why the search ended: the parameters would move less than 1e-5 standard errors (`shift`), the cost, the step or the
-   * gradient is small enough, the evaluations are used up, or no step lowers the cost although the parameters would
-   * move (`stuck`). The last two are not converged.
+   * gradient is small enough, the cost rises to both sides of a parameter, such as the place of a bend (`corner`), the
+   * evaluations are used up, or no step lowers the cost although the parameters would move (`stuck`). The last two are
+   * not converged.
    */
-  declare readonly stop: "shift" | "cost" | "step" | "gradient" | "evaluations" | "stuck";
+  declare readonly stop: "shift" | "cost" | "step" | "gradient" | "corner" | "evaluations" | "stuck";
   declare readonly isConverged: boolean;
+  /** Whether the minimum was compared with others: not if the search began at given starts alone. */
+  declare readonly isCompared: boolean;
   /** What was tried after a search that got stuck, in this order. */
   declare readonly recovery: readonly string[];
   /** Evaluations of the model over all rows in double precision. */

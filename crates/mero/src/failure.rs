@@ -15,6 +15,8 @@ pub(crate) enum Failure {
     Interrupted(String),
     /// A run was stopped and saved, so that the same command goes on with it.
     Saved(String),
+    /// The result is written and shown, but the search for it did not converge.
+    NotConverged(String),
 }
 
 impl Failure {
@@ -24,6 +26,7 @@ impl Failure {
     pub(crate) const INTERRUPTED: u8 = 130;
     /// EX_TEMPFAIL of sysexits.h: try again. Schedulers can queue the command again on it.
     const SAVED: u8 = 75;
+    const NOT_CONVERGED: u8 = 3;
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::Error(Error::usage(message))
@@ -39,6 +42,7 @@ impl Failure {
             Self::Parse(message) => (message, Self::USAGE, ErrorKind::Usage.name()),
             Self::Interrupted(message) => (message, Self::INTERRUPTED, "interrupted"),
             Self::Saved(message) => (message, Self::SAVED, "saved"),
+            Self::NotConverged(message) => (message, Self::NOT_CONVERGED, "not converged"),
         }
     }
 }

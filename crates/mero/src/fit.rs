@@ -15,17 +15,17 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::Answer;
 use crate::options::contents::{FIT, FITS, LOG, PAGE};
 use crate::options::outputs::{check_outs, keep_out};
 use crate::options::reading::{check_header, read, say_notes};
 use crate::saved::load_fit;
 use crate::terminal::console::{complain, say, say_data, say_json};
 use crate::terminal::interrupt;
+use crate::{Answer, Failure};
 pub(super) use args::Args;
 use chart::curve_chart;
 use meromorph::files::{Format, RowSource};
-use meromorph::fit::{FTest, FitOptions, Formula, Levels, Problem, SavedFit, add_profiles, report};
+use meromorph::fit::{FTest, Fit, FitOptions, Formula, Levels, Problem, SavedFit, add_profiles, report};
 use meromorph::internal::host::{self, FileLock};
 use page::page;
 use rows::Rows;
@@ -136,7 +136,7 @@ fn finish(args: &Args, problem: &Problem<'_>, options: &FitOptions, rows: &Rows,
             }));
         }
         say_data(format!("{json}\n").as_bytes());
-        return Ok(());
+        return converged(&fit);
     }
     say(&text(&fit, saved.formula(), target, rows, source));
     if let Some(test) = test {
@@ -145,5 +145,16 @@ fn finish(args: &Args, problem: &Problem<'_>, options: &FitOptions, rows: &Rows,
     if let Some(chart) = curve_chart(&saved, rows, target)? {
         say(chart.text().trim_start_matches('\n'));
     }
-    Ok(())
+    converged(&fit)
+}
+
+/// An error for a fit that did not converge, so that scripts notice.
+fn converged(fit: &Fit) -> Answer {
+    if fit.stop.is_converged() {
+        return Ok(());
+    }
+    Err(Failure::NotConverged(format!(
+        "the fit did not converge ({}): its parameters are not those of a minimum",
+        fit.stop.name()
+    )))
 }

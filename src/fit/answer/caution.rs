@@ -1,13 +1,15 @@
 //! A look at an answer after the search: whether the model explains anything, whether other starts lead lower, which frequencies are the same.
 
-use super::result::Fit;
+use super::result::{Fit, Fitted};
 use crate::error::Result;
 use crate::fit::formula::RobustLoss;
 use crate::fit::pass::{Objective, Sums};
 use crate::fit::rows::Problem;
-use crate::fit::search::canonical::Collapsed;
+use crate::fit::search::draws::Draws;
+use crate::fit::search::places::Collapsed;
+use crate::fit::search::places::Role;
+use crate::fit::search::places::spacings;
 use crate::fit::search::start::{found, sampled};
-use crate::fit::search::terms::Role;
 use crate::fit::search::{Global, SolveOptions};
 use crate::host::{ThreadPool, number};
 
@@ -15,6 +17,10 @@ use crate::host::{ThreadPool, number};
 const LITTLE: f64 = 0.1;
 /// Starts that are given are compared with others if the model explains less than this.
 const DOUBTFUL: f64 = 0.5;
+/// Most fits explain more than this.
+const USUAL: f64 = 0.9;
+/// A column is far from 0 if its values are so many times their range.
+const FAR: f64 = 1e3;
 /// A cost that is lower by this share of itself is another minimum.
 const LOWER: f64 = 0.01;
 
@@ -34,7 +40,13 @@ pub(crate) fn cautions(
             rounded(r_squared)
         ));
     }
-    let known: Vec<&super::Fitted> = fit.parameters.iter().filter(|one| !one.is_fixed).collect();
+    if fit.dof == 0 {
+        all.push("there are as many rows as free parameters, so that no errors are known".to_owned());
+    }
+    if !fit.stop.is_converged() || r_squared < USUAL {
+        all.extend(far_from_0(problem)?);
+    }
+    let known: Vec<&Fitted> = fit.parameters.iter().filter(|one| !one.is_fixed).collect();
     if known.iter().all(|one| one.stderr.is_some_and(|stderr| stderr > one.value.abs())) {
         all.push("every standard error is larger than its parameter: the data say nothing about the values".to_owned());
     }
@@ -48,6 +60,23 @@ pub(crate) fn cautions(
     Ok(all)
 }
 
+/// Columns that are far from 0 for how little they vary, as seconds since 1970 are.
+fn far_from_0(problem: &Problem<'_>) -> Result<Vec<String>> {
+    let draws = Draws::over(problem)?;
+    let columns = problem.formula.columns().iter().zip(draws.ranges());
+    let far = columns.filter(|(_, [low, high])| low.abs().min(high.abs()) > FAR * (high - low) && low < high);
+    Ok(far
+        .map(|(name, [low, high])| {
+            format!(
+                "{name} is far from 0 for how little it varies ({} to {}): subtract its first value, as in ({name}-{})",
+                number(*low),
+                number(*high),
+                number(*low)
+            )
+        })
+        .collect())
+}
+
 /// A lower minimum that is found without the given starts, on a sample of the rows.
 fn lower(problem: &Problem<'_>, fit: &Fit, options: &SolveOptions, pool: &ThreadPool) -> Result<Option<String>> {
     if problem.groups() > 1 {
@@ -56,8 +85,10 @@ fn lower(problem: &Problem<'_>, fit: &Fit, options: &SolveOptions, pool: &Thread
     let mut open = sampled(problem, 0..problem.data.rows())?;
     let free = open.free();
     let own: Vec<f64> = free.iter().filter_map(|&at| fit.value(&open.parameters[at].name)).collect();
-    free.iter().for_each(|&at| open.parameters[at].start = None);
-    let spaced = crate::fit::search::spacing::spacings(problem, 0..problem.data.rows())?;
+    for &at in &free {
+        open.parameters[at].start = None;
+    }
+    let spaced = spacings(problem, 0..problem.data.rows())?;
     let Ok(other) = found(&open, &spaced, options, pool) else { return Ok(None) };
     let sums = Sums::new(&open, pool);
     let cost = |x: &[f64]| sums.normal(x).map_or(f64::INFINITY, |normal| normal.cost);
@@ -68,9 +99,8 @@ fn lower(problem: &Problem<'_>, fit: &Fit, options: &SolveOptions, pool: &Thread
         .map(|(&at, value)| format!("{}={}", open.parameters[at].name, rounded(*value)))
         .collect();
     let share = 100.0 * (1.0 - after / before);
-    Ok((after < before * (1.0 - LOWER)).then(|| {
-        format!("another start leads to a cost that is {share:.0} % lower: p0 {}", values.join(","))
-    }))
+    Ok((after < before * (1.0 - LOWER))
+        .then(|| format!("another start leads to a cost that is {share:.0} % lower: p0 {}", values.join(","))))
 }
 
 /// Frequencies at which the model is the same in evenly spaced rows.
@@ -90,8 +120,8 @@ fn same_frequencies(problem: &Problem<'_>, fit: &Fit, collapsed: &Collapsed) -> 
         let (true, true, [value]) = (spacing.is_even, is_open, &values_of(fit, name)[..]) else { continue };
         let whole = std::f64::consts::TAU / spacing.mean;
         let radians = if is_period { factor / value } else { value * factor };
-        let [below, above] =
-            [whole - radians, whole + radians].map(|radians| if is_period { factor / radians } else { radians / factor });
+        let [below, above] = [whole - radians, whole + radians]
+            .map(|radians| if is_period { factor / radians } else { radians / factor });
         all.push(format!(
             "{name}: the rows are evenly spaced, by {} of {}, so that {} and {} fit as well",
             rounded(spacing.mean),

@@ -1,5 +1,7 @@
 //! Many independent fits of one formula: every free parameter has a value for each group of rows, so that each group is a fit of its own.
 
+mod apart;
+
 use std::cell::RefCell;
 use std::ops::Range;
 
@@ -14,10 +16,9 @@ use crate::fit::pass::{GroupSums, Memory, Model, Normal, Objective};
 use crate::fit::rows::problem::too_few;
 use crate::fit::rows::{Part, Problem, pieces};
 use crate::fit::search::factor::MOST;
-use crate::fit::search::canonical::{Collapsed, Symmetry};
-use crate::fit::search::spacing::spacings;
+use crate::fit::search::places::Collapsed;
+use crate::fit::search::places::spacings;
 use crate::fit::search::start::{found, picked, sampled};
-use crate::fit::search::terms::Role;
 use crate::fit::search::tries::solve;
 use crate::fit::search::{Choices, Few, Job, Search, SolveOptions, Solved, Stop, batch};
 use crate::host::ThreadPool;
@@ -26,13 +27,6 @@ use crate::host::ThreadPool;
 const BATCH: usize = 64;
 /// Groups whose solutions the fits start from where no start is given.
 const SCOUTS: usize = 12;
-
-/// Those whose widths are tried at the places of a group's own.
-const WIDTHS: usize = 3;
-/// Residuals that are so many times those of the scouts' groups are unusual.
-const UNUSUAL: f64 = 1.6;
-/// Costs that differ by less than this share are equal.
-const SAME: f64 = 1e-9;
 
 /// Independent fits, one for each group of rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,6 +107,7 @@ pub fn solve_each(problem: &Problem<'_>, options: &SolveOptions) -> Result<Fits>
         return Err(Error::usage("fit: rows are read from a source: expected them in memory for many fits"));
     }
     problem.check_values()?;
+    problem.check_sizes()?;
     let pool = options.pool()?;
     let solver = Solver::new(problem, options, &pool)?;
     let mut fits = Vec::with_capacity(problem.groups());
@@ -200,80 +195,6 @@ impl<'a> Solver<'a> {
             None => sampled.parameters[at].start.unwrap_or_default(),
         };
         Ok(DVector::from_iterator(self.model.variables.len(), self.model.variables.iter().map(value)))
-    }
-
-    /// Starts of a group with the one term that has a place where y is highest, or lowest, and a width that other groups have.
-    fn own_starts(&self, rows: Range<usize>) -> Result<Vec<Vec<f64>>> {
-        let Some((_, Collapsed { terms, places, .. })) = &self.places else { return Ok(Vec::new()) };
-        let [term] = &terms.terms[..] else { return Ok(Vec::new()) };
-        let placed = term.shapes.iter().find_map(|shape| match shape.role {
-            Role::Place { column } => Some((places[shape.at], column)),
-            _ => None,
-        });
-        let variable = placed.and_then(|(at, _)| self.model.variables.iter().position(|&variable| variable == at));
-        let (Some((_, column)), Some(variable)) = (placed, variable) else { return Ok(Vec::new()) };
-        let ends: Vec<f64> = self.problem.data.with(rows, |part| {
-            let smooth = |row: usize| part.y[row.saturating_sub(1)..(row + 2).min(part.y.len())].iter().sum::<f64>();
-            let all = 0..part.y.len();
-            let highest = |value: &dyn Fn(usize) -> f64| all.clone().max_by(|&a, &b| value(a).total_cmp(&value(b)));
-            let rows = [highest(&|row| part.y[row]), highest(&smooth), highest(&|row| -part.y[row])];
-            rows.into_iter().flatten().map(|row| part.columns[column][row]).collect()
-        })?;
-        let mut starts: Vec<Vec<f64>> = Vec::new();
-        for scout in self.scouts.iter().take(WIDTHS) {
-            for &end in &ends {
-                let mut start = scout.as_slice().to_vec();
-                start[variable] = end;
-                starts.push(start);
-            }
-        }
-        Ok(starts)
-    }
-
-    /// Fits again, from a start that is found in its own rows, each group whose residuals are far larger than those of groups that had such a start.
-    fn look_again(&self, fits: &mut [Result<SmallFit>], pool: &ThreadPool) -> Result<()> {
-        let Some((whole, collapsed)) = &self.places else { return Ok(()) };
-        let symmetry = Symmetry::of(whole, collapsed)?;
-        let mut known: Vec<f64> = self.scouted.iter().filter_map(|&group| Some(fits[group].as_ref().ok()?.rmse)).collect();
-        known.sort_unstable_by(f64::total_cmp);
-        let usual = known.get(known.len() / 2).copied().unwrap_or(0.0);
-        let mut again: Vec<(usize, Option<Vec<f64>>)> = Vec::new();
-        for (group, fit) in fits.iter().enumerate() {
-            match fit {
-                Ok(fit) if fit.rmse <= UNUSUAL * usual => {
-                    let mut values = fit.values.clone();
-                    symmetry.choose(&mut values);
-                    if values != fit.values {
-                        again.push((group, Some(values)));
-                    }
-                }
-                _ => again.push((group, None)),
-            }
-        }
-        let make = |at: usize| {
-            let (group, values) = &again[at];
-            let mut words = vec![0.0; self.model.words()];
-            let memory = RefCell::new(self.model.memory(&mut words));
-            let start = match values {
-                Some(values) => DVector::from_iterator(self.model.variables.len(), self.model.variables.iter().map(|&at| values[at])),
-                None => self.scout(*group, &ThreadPool::new(1).ok()?).ok()?,
-            };
-            let rows = self.problem.data.group(*group);
-            let fit = self.problem.data.with(rows, |part| self.fit_part(*group, part, &memory, Some(&start)));
-            fit.ok()?.ok()
-        };
-        let mut next = again.iter();
-        pieces::each(pool, 0..again.len(), |at| Ok::<_, Error>(make(at)), |found| {
-            let (Some((group, values)), Some(found)) = (next.next(), found) else { return };
-            let is_better = match &fits[*group] {
-                Ok(fit) if values.is_some() => found.cost <= fit.cost * (1.0 + SAME),
-                Ok(fit) => found.cost < fit.cost * (1.0 - SAME),
-                Err(_) => true,
-            };
-            if is_better {
-                fits[*group] = Ok(found);
-            }
-        })
     }
 
     /// Small fits that start at given values, as far as they are simple.

@@ -2,6 +2,7 @@
 
 mod caution;
 mod code;
+mod corner;
 mod covariance;
 mod many;
 mod profile;

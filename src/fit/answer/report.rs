@@ -53,6 +53,7 @@ pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> J
         ("bic", real(bic)),
         ("stop", text(fit.stop.name())),
         ("is_converged", Json::Bool(fit.stop.is_converged())),
+        ("is_compared", Json::Bool(fit.is_compared)),
         ("recovery", texts(&fit.recovery)),
         ("evaluations", whole(fit.evaluations as u64)),
         ("history", list(&fit.history)),

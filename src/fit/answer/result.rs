@@ -43,6 +43,8 @@ pub struct Fit {
     pub dof: usize,
     /// Why the search ended.
     pub stop: Stop,
+    /// Whether the minimum was compared with others: not if the search began at given starts alone, of a model with more than one minimum.
+    pub is_compared: bool,
     /// What was tried after a search that got stuck, or a start at which the model is not finite.
     pub recovery: Vec<String>,
     /// Where and in which precision the minimum was searched.
@@ -133,13 +135,19 @@ pub(crate) fn reported(
         rows: problem.rows(),
         dof,
         stop: found.stop,
+        is_compared: true,
         recovery: Vec::new(),
         searched: Searched::default(),
         evaluations: found.evaluations,
         history: found.history.clone(),
         expected_shift,
         flat_derivatives: found.normal.mended,
-        undetermined: directions.iter().map(|direction| undetermined(direction, &names)).collect(),
+        // Without a degree of freedom left and with slopes that were not finite, nothing is known of what is determined.
+        undetermined: directions
+            .iter()
+            .filter(|_| dof > 0 || found.normal.mended == 0)
+            .map(|direction| undetermined(direction, &names))
+            .collect(),
         free: names,
         cautions: Vec::new(),
         level,

@@ -3,16 +3,21 @@
 use nalgebra::DVector;
 
 use super::caution::cautions;
+use super::corner::is_corner;
 use super::covariance::{ArrowTriangle, covariance};
 use super::result::{Fit, reported};
 use super::statistics::spread;
 use crate::error::{Error, Result};
+use crate::fit::formula::linear;
+use crate::fit::pass::model::varying;
 use crate::fit::pass::normal::overflow;
 use crate::fit::pass::{Bad, Sums};
 use crate::fit::rows::Problem;
-use crate::fit::search::canonical::{Collapsed, Symmetry};
+use crate::fit::search::places::{Collapsed, Symmetry};
 use crate::fit::search::start::begin;
-use crate::fit::search::{Bounds, Found, Global, Journal, Recorded, Search, Searched, SolveOptions, Stop, start};
+use crate::fit::search::{
+    Bounds, Found, Global, Journal, Recorded, Search, Searched, SolveOptions, Stop, refined, start,
+};
 use crate::host::number;
 
 /// Finds the parameters that minimise the cost.
@@ -44,6 +49,7 @@ pub fn solve_from(
     watch: &mut dyn FnMut(&Journal) -> Result<()>,
 ) -> Result<Fit> {
     problem.check()?;
+    problem.check_sizes()?;
     if !(options.level > 0.0 && options.level < 1.0) {
         let level = number(options.level);
         return Err(Error::usage(format!("level: got {level}, expected a probability between 0 and 1")));
@@ -85,6 +91,17 @@ pub fn solve_from(
         }
     }
     let (mut found, mut expected_shift) = solved.map_err(|bad| bad.explained(problem))?;
+    if !found.stop.is_converged() && problem.groups() == 1 {
+        let before = found.normal.cost;
+        let (next, shift) = refined(&sums, &search.bounds, found, problem.rows() - free.len());
+        if next.normal.cost < before || next.stop.is_converged() {
+            expected_shift = shift;
+        }
+        found = next;
+    }
+    if found.stop == Stop::Stuck && is_corner(problem, &free, &found, options, &pool)? {
+        found.stop = Stop::Corner;
+    }
     let collapsed = Collapsed::of(problem)?;
     if let Some(collapsed) = &collapsed
         && let Some(x) = chosen(problem, &free, &found.x, collapsed)?
@@ -100,8 +117,16 @@ pub fn solve_from(
     let spread = spread(&problem.data, &pool)?;
     let fit = reported(problem, (&free, &search.bounds), &found, covariance, expected_shift, spread, options.level);
     let searched = approach.map_or_else(Searched::default, |approach| approach.searched);
-    let fit = Fit { recovery: steps, searched, ..fit };
+    let is_given = options.global == Global::None && problem.parameters.iter().all(|one| one.start.is_some());
+    let is_compared = !is_given || steps.iter().any(|step| step == MANY_STARTS) || is_linear(problem);
+    let fit = Fit { recovery: steps, searched, is_compared, ..fit };
     Ok(Fit { cautions: cautions(problem, &fit, collapsed.as_ref(), options, &pool)?, ..fit })
+}
+
+/// Whether the model is linear in all its free parameters, so that there is one minimum.
+fn is_linear(problem: &Problem<'_>) -> bool {
+    let (variables, program) = varying(problem);
+    problem.loss == problem.loss.convex() && linear(&program, variables.len()).len() == variables.len()
 }
 
 /// Another point at which the model is the same, if that is the one that is reported.
@@ -124,10 +149,12 @@ type Solved = std::result::Result<(Found, Option<f64>), Bad>;
 /// What is tried first after a search on a device.
 const FROM_START: (&str, Option<f64>) = ("double precision from the start", Some(0.0));
 
+const MANY_STARTS: &str = "many starts";
+
 /// What is tried, in this order, if the search gets stuck or the model is not finite at the start: starts that differ from the given one by a share of it,
 /// then a search of many starts.
 const RECOVERY: [(&str, Option<f64>); 3] =
-    [("start moved by 5 %", Some(0.05)), ("start moved by 20 %", Some(0.2)), ("many starts", None)];
+    [("start moved by 5 %", Some(0.05)), ("start moved by 20 %", Some(0.2)), (MANY_STARTS, None)];
 
 fn needs_recovery(solved: &Solved) -> bool {
     match solved {

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use nalgebra::DMatrix;
+
 use super::model::{Memory, Model};
 use super::normal::{Bad, Normal, Objective, Partial, add, size};
 use super::tile::{Tile, Triangle};
@@ -39,7 +41,17 @@ impl<'a> Sums<'a> {
 
     /// The triangle R of J = QR of each group's rows, merged from those of pieces: it has the digits that JᵀJ loses.
     pub(crate) fn triangles(&self, x: &[f64]) -> Result<Vec<Triangle>, Bad> {
-        let count = self.model.variables.len();
+        self.triangles_of(x, self.model.variables.len())
+    }
+
+    /// The triangle of J with the residuals as one more column, for a problem of one group.
+    pub(crate) fn triangle_with_residuals(&self, x: &[f64]) -> Result<DMatrix<f64>, Bad> {
+        let count = self.model.variables.len() + 1;
+        let triangles = self.triangles_of(x, count)?;
+        Ok(DMatrix::from_row_slice(count, count, &triangles[0].entries))
+    }
+
+    fn triangles_of(&self, x: &[f64], count: usize) -> Result<Vec<Triangle>, Bad> {
         let running = self.running(x);
         let mut merged: Vec<Triangle> = self.places.iter().map(|_| Triangle::new(count)).collect();
         let make = |piece| {

@@ -123,10 +123,10 @@ impl Tile<'_> {
         }
     }
 
-    /// Merges the rows of J into a triangle [free, free], by columns, with one reflection per column (Householder).
+    /// Merges the rows of J into a triangle, by columns, with one reflection per column (Householder). With one column more than J has, that of the
+    /// residuals is the last.
     pub(crate) fn merge_into(&self, triangle: &mut Triangle) {
-        let free = self.rows.len() - 1;
-        triangle.columns.iter_mut().zip(&self.rows[..free]).for_each(|(column, row)| {
+        triangle.columns.iter_mut().zip(&self.rows).for_each(|(column, row)| {
             column.clear();
             column.extend_from_slice(row);
         });

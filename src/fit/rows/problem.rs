@@ -11,6 +11,10 @@ use crate::files::RowSource;
 use crate::fit::formula::{Formula, Parameter, RobustLoss};
 use crate::host::{ThreadPool, number, threads};
 
+/// Observed values beyond these have squares that are not finite, or 0.
+const LARGEST: f64 = 1e150;
+const SMALLEST: f64 = 1e-150;
+
 /// A formula with its data, and what is known of its parameters. Rows are weighted equally unless [`Problem::sigma`] is called.
 #[derive(Clone)]
 pub struct Problem<'a> {
@@ -218,6 +222,28 @@ impl<'a> Problem<'a> {
             return Err(too_few(rows, free).within("fit"));
         }
         self.check_values()
+    }
+
+    /// Errors if squares of the observed values overflow, or are 0 although the values are not. Rows of a source are not looked at.
+    pub(crate) fn check_sizes(&self) -> Result<()> {
+        if self.data.source().is_some() || self.data.has_sigma {
+            return Ok(());
+        }
+        self.data.with(0..self.data.rows(), |part| {
+            if let Some(at) = part.y.iter().position(|y| y.abs() > LARGEST) {
+                let (row, value) = (part.numbers.of(at) + 1, part.y[at]);
+                return Err(Error::usage(format!(
+                    "fit: y, row {row}: got {value:e}, whose square is too large for double precision: expected values below 1e150"
+                )));
+            }
+            let most = part.y.iter().fold(0.0, |most: f64, y| most.max(y.abs()));
+            if most > 0.0 && most < SMALLEST {
+                return Err(Error::usage(format!(
+                    "fit: y: got values up to {most:.3e}, whose squares are 0 in double precision: expected larger ones, such as y * 1e200"
+                )));
+            }
+            Ok(())
+        })?
     }
 
     /// Errors if a start or a fixed value is outside of its bounds.

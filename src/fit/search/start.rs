@@ -5,13 +5,10 @@ use std::ops::Range;
 
 use nalgebra::DVector;
 
-use super::canonical::{Collapsed, Symmetry};
 use super::draws::{Draws, Random};
 use super::local::Search;
 use super::options::{Global, SolveOptions};
-use super::pursuit::Pursuit;
-use super::spacing::{Spacing, spacings};
-use super::terms::Terms;
+use super::places::{Collapsed, Pursuit, Spacing, Symmetry, Terms, spacings};
 use super::tries::Tries;
 use crate::error::{Error, Result};
 use crate::fit::formula::{Parameter, RobustLoss, linear};
@@ -82,8 +79,13 @@ pub(crate) fn start(
     let Some(apart) = by_group(problem, options, pool)? else { return together };
     let apart = one(&apart);
     let Ok(together) = together else { return Ok(apart) };
-    let (search, sums) = (Search::of(problem, free, &SolveOptions { evaluations: COMPARED, ..options.clone() })?, Sums::new(problem, pool));
-    let end = |start: &DVector<f64>| search.run(&sums, start).map_or((f64::INFINITY, start.clone()), |found| (found.normal.cost, found.x));
+    let (search, sums) = (
+        Search::of(problem, free, &SolveOptions { evaluations: COMPARED, ..options.clone() })?,
+        Sums::new(problem, pool),
+    );
+    let end = |start: &DVector<f64>| {
+        search.run(&sums, start).map_or((f64::INFINITY, start.clone()), |found| (found.normal.cost, found.x))
+    };
     let [together, apart] = [end(&together), end(&apart)];
     Ok(if apart.0 <= together.0 { apart.1 } else { together.1 })
 }
@@ -110,7 +112,8 @@ fn by_group(problem: &Problem<'_>, options: &SolveOptions, pool: &ThreadPool) ->
     if !(2..=MOST_GROUPS).contains(&groups) || problem.data.source().is_some() {
         return Ok(None);
     }
-    let has_places = Terms::of(&sampled(problem, 0..problem.data.rows())?, &|_| false).is_some_and(|terms| terms.have_places());
+    let has_places =
+        Terms::of(&sampled(problem, 0..problem.data.rows())?, &|_| false).is_some_and(|terms| terms.have_places());
     if !has_places {
         return Ok(None);
     }
@@ -277,14 +280,7 @@ pub(crate) fn found(
     };
     let mut found: Vec<(f64, DVector<f64>)> =
         (0..if drawn.is_empty() { 1 } else { DRAWS }).filter_map(&mut draw).collect();
-    if let [at] = drawn[..] {
-        let signs = [1.0, -1.0].into_iter();
-        let sizes = signs.flat_map(|sign| (-DECADES * SIZES..=DECADES * SIZES).map(move |power| sign * 10_f64.powf(f64::from(power) / f64::from(SIZES))));
-        let start = |at: usize| given[at].unwrap_or(0.0);
-        let sizes = sizes.filter(|value| problem.parameters[free[at]].admits(*value));
-        let point = |value: f64| DVector::from_fn(free.len(), |place, _| if place == at { value } else { start(place) });
-        found.extend(sizes.filter_map(|value| tries.at(point(value))));
-    }
+    found.extend(sizes(problem, free, &drawn, &given).into_iter().filter_map(|x| tries.at(x)));
     // A start that is given is one of many for a global search.
     let own: Option<Vec<f64>> = free.iter().map(|&at| problem.parameters[at].start).collect();
     found.extend(own.and_then(|own| tries.at(DVector::from_vec(own))));
@@ -326,6 +322,18 @@ pub(crate) fn found(
         (_, Some(((_, x), _))) => x,
         (lowest, None) => lowest.map_or(best, |(_, x)| x),
     })
+}
+
+/// Points with the one parameter that is drawn in every size; none if there are several.
+fn sizes(problem: &Problem<'_>, free: &[usize], drawn: &[usize], given: &[Option<f64>]) -> Vec<DVector<f64>> {
+    let &[at] = drawn else { return Vec::new() };
+    let decades = || (-DECADES * SIZES..=DECADES * SIZES).map(|power| 10_f64.powf(f64::from(power) / f64::from(SIZES)));
+    let values = decades().chain(decades().map(|size| -size));
+    let point = |value: f64| {
+        let value = |place: usize| if place == at { value } else { given[place].unwrap_or(0.0) };
+        DVector::from_fn(free.len(), |place, _| value(place))
+    };
+    values.filter(|value| problem.parameters[free[at]].admits(*value)).map(point).collect()
 }
 
 /// The first points of which no two are near each other in all the parameters that are drawn: searches from neighbours end at the same place. What is

@@ -15,6 +15,8 @@ pub enum Stop {
     Step,
     /// The gradient is zero.
     Gradient,
+    /// The cost rises to both sides of one parameter, such as the place of a bend, and the others converged.
+    Corner,
     /// The number of evaluations is used up: not converged.
     Evaluations,
     /// No step lowers the cost although the parameters are expected to move, as next to a place where the model is not finite: not converged.
@@ -29,6 +31,7 @@ impl Stop {
             Self::Cost => "cost",
             Self::Step => "step",
             Self::Gradient => "gradient",
+            Self::Corner => "corner",
             Self::Evaluations => "evaluations",
             Self::Stuck => "stuck",
         }

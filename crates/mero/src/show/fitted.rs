@@ -62,6 +62,8 @@ pub(crate) fn stop_text(fit: &Fit) -> String {
     match fit.stop {
         Stop::Evaluations => format!("not converged in {spent}: raise --max-evaluations, or start nearer with --p0"),
         Stop::Stuck => format!("not converged: stuck after {spent}; start elsewhere with --p0, or set --bounds"),
+        Stop::Corner => format!("converged in {spent}, at a corner of the cost"),
+        _ if !fit.is_compared => format!("converged in {spent}; only the given start was tried"),
         _ => format!("converged in {spent}"),
     }
 }

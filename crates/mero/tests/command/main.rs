@@ -15,6 +15,7 @@ mod encodings;
 mod experiment;
 mod export;
 mod files;
+mod fit_starts;
 mod fits;
 mod folder;
 mod formats;

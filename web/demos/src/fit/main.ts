@@ -69,6 +69,7 @@ const STOPS: Partial<Record<CurveFit["stop"], string>> = {
 function facts(fit: CurveFit, refitMs: number, drawnMs: number): void {
   const hints = [
     ...fit.undetermined.map((what) => `The data do not determine ${what}.`),
+    ...fit.cautions.map((what) => `${what.charAt(0).toUpperCase()}${what.slice(1)}.`),
     ...strong(fit).map(([one, other, value]) => `${one} and ${other} are strongly correlated (${short(value, 3)}).`),
   ];
   get("status").textContent = [STOPS[fit.stop] ?? `Converged in ${fit.evaluations} evaluations.`, ...hints].join(" ");

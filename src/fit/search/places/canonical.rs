@@ -5,11 +5,12 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 use nalgebra::DVector;
 
+use super::roles::{Role, Shape, quarter};
 use super::spacing::{Spacing, spacings};
-use super::start::{picked, sampled};
-use super::terms::{Role, Shape, Term, Terms, quarter};
+use super::terms::{Term, Terms};
 use crate::error::Result;
 use crate::fit::rows::Problem;
+use crate::fit::search::start::{picked, sampled};
 
 /// Rows on which two points are compared.
 const ROWS: usize = 60;
@@ -175,9 +176,8 @@ impl<'p> Symmetry<'p> {
             [at].into_iter().chain(coefficients().nth(1)).collect(),
         ];
         for set in sets.iter().filter(|_| !matches!(shape.role, Role::Angle | Role::Place { .. })) {
-            let flip = |own: &mut [f64]| {
-                (own[at] < 0.0).then(|| set.iter().for_each(|&place| own[place] = -own[place]))
-            };
+            let flip =
+                |own: &mut [f64]| (own[at] < 0.0).then(|| set.iter().for_each(|&place| own[place] = -own[place]));
             if self.try_change(values, group, flip) {
                 return;
             }
@@ -212,9 +212,7 @@ impl<'p> Symmetry<'p> {
         for _ in 0..terms.len() {
             for (at, one) in terms.iter().enumerate() {
                 for other in &terms[at + 1..] {
-                    let ([Some(first), Some(second)], true) =
-                        ([key(one), key(other)], one.is_like(other))
-                    else {
+                    let ([Some(first), Some(second)], true) = ([key(one), key(other)], one.is_like(other)) else {
                         continue;
                     };
                     self.try_change(values, group, |own| {
@@ -225,5 +223,48 @@ impl<'p> Symmetry<'p> {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::Formula;
+
+    /// Where the model is reported for values of its parameters, over x = 3, 4, …, 42.
+    fn reported(model: &str, values: &[f64], start: Option<&str>) -> Vec<f64> {
+        let x: Vec<f64> = (0..40).map(|row| 3.0 + f64::from(row)).collect();
+        let mut problem = Problem::new(Formula::parse(model, &["x"]).unwrap(), &[("x", &x)], &x).unwrap();
+        if let Some(name) = start {
+            problem = problem.start(name, 1.0).unwrap();
+        }
+        let collapsed = Collapsed::of(&problem).unwrap().unwrap();
+        let mut values = values.to_vec();
+        Symmetry::of(&problem, &collapsed).unwrap().choose(&mut values);
+        values
+    }
+
+    #[test]
+    fn one_of_the_points_with_the_same_model_is_reported() {
+        let cases: [(&str, &[f64], &[f64]); 6] = [
+            // 2π - b for b, and half a turn for the sign of a: x is a whole number.
+            ("a*cos(b*x+c)+d", &[-2.0, TAU - 0.5, PI - 0.3, 1.0], &[2.0, 0.5, 0.3, 1.0]),
+            ("a*sin(2*pi*f*x+p)", &[-2.0, -0.125, 0.5], &[2.0, 0.125, -0.5]),
+            ("a*sin(2*pi*x/q+p)", &[1.0, -8.0, 0.25 + TAU], &[1.0, 8.0, PI - 0.25]),
+            ("a*cos(w*x)+b*sin(w*x)", &[1.0, -0.25, 3.0], &[1.0, 0.25, -3.0]),
+            ("h*exp(-0.5*((x-c)/s)^2)", &[-1.0, -5.0, -2.0], &[-1.0, -5.0, 2.0]),
+            ("gaussian(x)+gaussian(x)", &[1.0, 30.0, -2.0, 4.0, 10.0, 3.0], &[4.0, 10.0, 3.0, 1.0, 30.0, 2.0]),
+        ];
+        for (model, values, expected) in cases {
+            let found = reported(model, values, None);
+            let is_near = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-8);
+            assert!(is_near, "{model}: {found:?}, expected {expected:?}");
+        }
+    }
+
+    #[test]
+    fn a_parameter_with_a_start_keeps_to_it() {
+        let values = [-1.0, 5.0, -2.0];
+        assert_eq!(reported("h*exp(-0.5*((x-c)/s)^2)", &values, Some("s")), values);
     }
 }

@@ -39,7 +39,9 @@ fn spacing(column: &[f64]) -> Spacing {
     let is_at_place = |(at, value): (usize, &f64)| (value - (first + at as f64 * mean)).abs() < 0.01 * mean;
     let is_even = sorted.len() > 2
         && sorted.iter().enumerate().all(is_at_place)
-        && sorted.windows(2).all(|pair| (pair[1] - pair[0] - mean).abs() < EVEN.max(4.0 * f64::EPSILON * last.abs() / mean) * mean);
+        && sorted
+            .windows(2)
+            .all(|pair| (pair[1] - pair[0] - mean).abs() < EVEN.max(4.0 * f64::EPSILON * last.abs() / mean) * mean);
     Spacing { mean, is_even, first }
 }
 

@@ -1,18 +1,21 @@
 //! A start for models with several terms, or with terms that have a place or a frequency: the terms are placed one after another where they explain the
 //! most of what those before leave, and are then taken off and placed again one by one as long as the cost falls. Coefficients are solved for, phases too.
 
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
 use nalgebra::DVector;
 
-use super::draws::{Draws, Random};
-use super::local::Search;
-use super::options::SolveOptions;
+use super::roles::{Role, Shape, quarter};
 use super::rows::{Basis, Rows};
 use super::spacing::Spacing;
-use super::start::distinct;
-use super::terms::{Role, Shape, Term, Terms, quarter};
-use super::tries::solve;
+use super::terms::{Term, Terms};
 use crate::fit::pass::{Objective, Sums};
 use crate::fit::rows::Problem;
+use crate::fit::search::SolveOptions;
+use crate::fit::search::draws::{Draws, Random};
+use crate::fit::search::local::Search;
+use crate::fit::search::start::distinct;
+use crate::fit::search::tries::solve;
 use crate::host::ThreadPool;
 
 /// Draws of a term.
@@ -80,8 +83,14 @@ impl Pursuit<'_> {
                     continue;
                 }
                 kinds.push(term);
-                let found = self.placed(rows, (&point.1, &placed, &known), at, &mut Chance { draws, random: &mut random, widest });
-                best = [best, found.map(|found| (at, found))].into_iter().flatten().min_by(|a, b| a.1.0.total_cmp(&b.1.0));
+                let found = self.placed(
+                    rows,
+                    (&point.1, &placed, &known),
+                    at,
+                    &mut Chance { draws, random: &mut random, widest },
+                );
+                best =
+                    [best, found.map(|found| (at, found))].into_iter().flatten().min_by(|a, b| a.1.0.total_cmp(&b.1.0));
             }
             let (at, found) = best?;
             point = found;
@@ -106,7 +115,10 @@ impl Pursuit<'_> {
                 let found = self.placed(rows, (&point.1, &placed, &known), at, chance);
                 placed[at] = true;
                 let found = found.filter(|found| found.0 < point.0 * (1.0 - LOWER));
-                point = found.and_then(|found| self.searched(&found.1, &placed, 0)).filter(|found| found.0 < point.0).unwrap_or(point);
+                point = found
+                    .and_then(|found| self.searched(&found.1, &placed, 0))
+                    .filter(|found| found.0 < point.0)
+                    .unwrap_or(point);
             }
             if point.0 > before * (1.0 - LOWER) {
                 break;
@@ -141,7 +153,10 @@ impl Pursuit<'_> {
         let value = |term: &Term, seed: usize| {
             let inputs = self.terms.rest.inputs;
             let mut point: Vec<f64> = (0..inputs).map(|at| 0.37 + 0.211 * ((at + seed) % 5) as f64).collect();
-            term.shapes.iter().enumerate().for_each(|(at, shape)| point[shape.at] = 0.61 + 0.173 * ((at + seed) % 7) as f64);
+            term.shapes
+                .iter()
+                .enumerate()
+                .for_each(|(at, shape)| point[shape.at] = 0.61 + 0.173 * ((at + seed) % 7) as f64);
             term.coefficients.iter().map(|&at| self.terms.factors[at].at(&point)[0]).collect::<Vec<f64>>()
         };
         (0..4).all(|seed| {
@@ -262,9 +277,10 @@ impl Scan<'_> {
             (Role::Place { column }, _) => {
                 // A row, one that much is left of in half of the draws.
                 let at = random.unit();
-                let row = match random.unit() < 0.5 {
-                    true => shares.partition_point(|&share| share < at),
-                    false => (at * shares.len() as f64) as usize,
+                let row = if random.unit() < 0.5 {
+                    shares.partition_point(|&share| share < at)
+                } else {
+                    (at * shares.len() as f64) as usize
                 };
                 let values = &self.rows.columns[column];
                 values[row.min(values.len() - 1)].clamp(low, high)
@@ -293,21 +309,25 @@ impl Scan<'_> {
         let values = &self.rows.columns[column];
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let turn = std::f64::consts::TAU / (most - least);
+        let turn = TAU / (most - least);
         let is_period = matches!(shape.role, Role::Period { .. });
         // The parameter is positive here: a sinusoid of a negative one is another with a positive one.
         let value = |radians: f64| if is_period { factor / radians } else { radians / factor };
         let problem = self.pursuit.problem;
         let parameter = &problem.parameters[problem.free()[shape.at]];
-        let top = std::f64::consts::PI / self.pursuit.spacings[column].mean;
+        let top = PI / self.pursuit.spacings[column].mean;
         let mut ends = [0.25 * turn, top];
         if parameter.low > 0.0 || (parameter.low == 0.0 && parameter.high.is_finite()) {
-            let bounds = [parameter.low, parameter.high].map(|bound| if is_period { factor / bound } else { bound * factor });
+            let bounds =
+                [parameter.low, parameter.high].map(|bound| if is_period { factor / bound } else { bound * factor });
             let (low, high) = (bounds[0].min(bounds[1]), bounds[0].max(bounds[1]));
             ends = [low.max(0.25 * turn), if high.is_finite() { high } else { top.max(low) }];
         }
         let count = ((ends[1] - ends[0]) / turn * FREQUENCIES).ceil().clamp(1.0, MOST_FREQUENCIES as f64) as usize;
-        (0..=count).map(|at| value(ends[0] + (ends[1] - ends[0]) * at as f64 / count as f64)).filter(|value| parameter.admits(*value)).collect()
+        (0..=count)
+            .map(|at| value(ends[0] + (ends[1] - ends[0]) * at as f64 / count as f64))
+            .filter(|value| parameter.admits(*value))
+            .collect()
     }
 
     /// Keeps a point with the coefficients and phases of the term at their best values.
@@ -318,7 +338,8 @@ impl Scan<'_> {
             self.term.coefficients.iter().map(|&at| self.rows.factor(at, x.as_slice())).collect();
         let mut turn = None;
         if let Some(angle) = angle {
-            let point: Vec<f64> = x.iter().copied().chain(self.rows.columns.iter().map(|column| column[column.len() / 3])).collect();
+            let point: Vec<f64> =
+                x.iter().copied().chain(self.rows.columns.iter().map(|column| column[column.len() / 3])).collect();
             let factor = &terms.factors[self.term.coefficients[0]];
             let Some(quarter) = quarter(factor, angle.at, &point) else { return };
             let start = x[angle.at];
@@ -328,16 +349,13 @@ impl Scan<'_> {
             turn = Some((angle.at, quarter));
         }
         let Some((gain, values)) = self.basis.gain(columns) else { return };
-        match (turn, &values[..]) {
+        if let (Some((at, quarter)), &[cosine, sine]) = (turn, &values[..]) {
             // a φ(c + δ) = a cos(δ) φ(c) + a sin(δ) φ(c + a quarter of a turn)
-            (Some((at, quarter)), &[cosine, sine]) => {
-                x[terms.coefficients[self.term.coefficients[0]]] = cosine.hypot(sine);
-                x[at] += sine.atan2(cosine) * quarter / std::f64::consts::FRAC_PI_2;
-            }
-            _ => {
-                let own = self.term.coefficients.iter().zip(&values);
-                own.for_each(|(&at, value)| x[terms.coefficients[at]] = *value);
-            }
+            x[terms.coefficients[self.term.coefficients[0]]] = cosine.hypot(sine);
+            x[at] += sine.atan2(cosine) * quarter / FRAC_PI_2;
+        } else {
+            let own = self.term.coefficients.iter().zip(&values);
+            own.for_each(|(&at, value)| x[terms.coefficients[at]] = *value);
         }
         let problem = self.pursuit.problem;
         let free = problem.free();

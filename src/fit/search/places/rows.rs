@@ -95,7 +95,7 @@ impl Basis {
             if rest < DEPENDENT {
                 return None;
             }
-            column.iter_mut().for_each(|value| *value /= rest);
+            divide(&mut column, rest);
             triangle.push(shares.iter().chain([&rest]).map(|share| share * length).collect());
             own.push(column);
         }
@@ -128,7 +128,7 @@ impl Basis {
         if length < DEPENDENT * whole {
             return None;
         }
-        column.iter_mut().for_each(|value| *value /= length);
+        divide(&mut column, length);
         Some((column, length))
     }
 
@@ -152,6 +152,12 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     }
     let rest: f64 = heads.remainder().iter().zip(others.remainder()).map(|(a, b)| a * b).sum();
     lanes.iter().sum::<f64>() + rest
+}
+
+fn divide(column: &mut [f64], length: f64) {
+    for value in column {
+        *value /= length;
+    }
 }
 
 /// Subtracts a multiple of another column.
