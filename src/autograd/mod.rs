@@ -2,11 +2,13 @@
 //! particular op; gradients are recorded ops themselves, so `grad` can be applied to them again. What was computed in a capture loses its history
 //! when the capture ends: otherwise a plan whose result is tracked would keep every intermediate result.
 
+mod history;
 mod trace;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+pub use history::{Applied, applied};
 pub use trace::{Body, Detach, Second, Traced, is_tracing, note, trace};
 
 use crate::device::Label;

@@ -82,6 +82,11 @@ impl MemoryProfile {
         Self { device: device.clone(), ledger }
     }
 
+    /// The device that it follows.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// Stops following the device; what was seen stays.
     pub fn end(&self) {
         self.device.unwatch_memory(&*self.ledger);

@@ -28,7 +28,7 @@ mod page;
 mod table;
 mod text;
 
-pub use chart::{Axis, Band, Chart, Mark, Series, Style};
+pub use chart::{Axis, Band, Chart, Mark, Series, Style, bars};
 pub use events::{events_of, events_start};
 pub use number::{binary, bytes, count, counted, duration, figure, scaled_count, typeset};
 pub use page::Page;

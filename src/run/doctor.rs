@@ -8,7 +8,10 @@ use crate::host;
 use crate::model::{Examples, Model};
 use crate::nn::Layout;
 use crate::optim::{Optimizer, Schedule};
-use crate::train::{Data, Flow, GradientConfig, NotFinite, Trainer, TrainerConfig};
+use crate::train::{
+    ActivationFlow, Data, Flow, FlowIssue, GradientConfig, NotFinite, TensorGradient, Trainer, TrainerConfig,
+    flow_issues,
+};
 
 /// Rows of a gradient that is compared with differences.
 const COMPARED: usize = 256;
@@ -21,11 +24,35 @@ const BATCHES: [usize; 5] = [16, 64, 256, 1024, 4096];
 /// Rows at least; fewer say nothing.
 const LEAST_ROWS: usize = 8;
 
+/// A check-up of a model.
+pub struct CheckUp {
+    /// What was checked, in order.
+    pub findings: Vec<Finding>,
+    /// What a short run left; `None` if the model cannot be trained.
+    pub trained: Option<Trained>,
+}
+
+/// A short run from a model's weights.
+pub struct Trained {
+    /// The trainer after three epochs.
+    pub trainer: Trainer,
+    /// Its last training loss.
+    pub loss: f64,
+    /// The largest norm of a gradient.
+    pub largest_norm: f64,
+    /// The gradient of each parameter at the last update.
+    pub gradients: Vec<TensorGradient>,
+    /// How the values after each activation lie.
+    pub activations: Vec<ActivationFlow>,
+    /// What is wrong with both.
+    pub issues: Vec<FlowIssue>,
+}
+
 impl Model {
     /// Checks the model on the rows of a table that it could be trained on. Takes some seconds.
     ///
     /// Errors if the table lacks a column or has fewer than 8 such rows, or if the device fails; whatever else is wrong is a finding.
-    pub async fn check_up(&self, device: &Device, table: &Table) -> Result<Vec<Finding>> {
+    pub async fn check_up(&self, device: &Device, table: &Table) -> Result<CheckUp> {
         let preparation = self.preparation()?;
         let (rows, gaps) = preparation.judged_rows(table, self.spec.head().is_some())?;
         if rows.len() < LEAST_ROWS {
@@ -60,7 +87,7 @@ impl Model {
         let seen = format!("{bad} of {} parameters are not finite", self.parameters.len());
         if bad > 0 {
             findings.push(finding("parameters", Verdict::Fail, seen, "train the model again: this file is of no use"));
-            return Ok(findings);
+            return Ok(CheckUp { findings, trained: None });
         }
         findings.push(finding("parameters", Verdict::Pass, "all finite".into(), ""));
         if members > 1 {
@@ -68,12 +95,14 @@ impl Model {
             findings.push(finding("members", Verdict::Pass, seen, ""));
         }
         findings.push(doctor.gradient().await?);
-        findings.extend(doctor.steps().await?);
+        findings.push(doctor.steady()?);
+        let (steps, trained) = doctor.steps().await?;
+        findings.extend(steps);
         findings.push(doctor.repeats().await?);
         findings.push(doctor.memory()?);
         findings.push(doctor.learns().await?);
         findings.push(doctor.batches().await?);
-        Ok(findings)
+        Ok(CheckUp { findings, trained })
     }
 }
 
@@ -173,8 +202,8 @@ impl Doctor<'_> {
         trainer.first_not_finite().await
     }
 
-    /// A few epochs: losses, norms, what a step costs besides its work.
-    async fn steps(&self) -> Result<Vec<Finding>> {
+    /// What steps take from the host besides their work.
+    fn steady(&self) -> Result<Finding> {
         let rows = self.data.train.rows(self.data.targets);
         let mut trainer = self.trainer(self.settings(rows), &self.data, &self.model.parameters)?;
         trainer.prepare()?;
@@ -192,12 +221,12 @@ impl Doctor<'_> {
             after.bind_groups - before.bind_groups
         );
         let verdict = if is_steady { Verdict::Pass } else { Verdict::Fail };
-        let mut findings = vec![finding(
-            "steady steps",
-            verdict,
-            seen,
-            "please report this: a step should need nothing from the host",
-        )];
+        Ok(finding("steady steps", verdict, seen, "please report this: a step should need nothing from the host"))
+    }
+
+    /// A few epochs: losses, norms, and how gradients flow.
+    async fn steps(&self) -> Result<(Vec<Finding>, Option<Trained>)> {
+        let rows = self.data.train.rows(self.data.targets);
         let mut trainer = self.trainer(self.settings(rows), &self.data, &self.model.parameters)?;
         trainer.run(&mut |_| Flow::Continue).await?;
         let history = trainer.history();
@@ -207,32 +236,21 @@ impl Doctor<'_> {
                 Some(source) => format!("the loss became infinite or NaN; {source}"),
                 None => "the loss became infinite or NaN".to_owned(),
             };
-            findings.push(finding("stability", Verdict::Fail, seen, "clip gradients (--clip-norm 1) and lower --lr"));
-            return Ok(findings);
+            let advice = "clip gradients (--clip-norm 1) and lower --lr";
+            return Ok((vec![finding("stability", Verdict::Fail, seen, advice)], None));
         };
         let verdict = if last - first <= 0.05 * first.abs() { Verdict::Pass } else { Verdict::Advise };
         let seen =
             format!("training loss {} to {} in 3 epochs", host::number(round(*first)), host::number(round(*last)));
-        findings.push(finding(
-            "stability",
-            verdict,
-            seen,
-            "the loss rises: lower --lr, or clip gradients (--clip-norm 1)",
-        ));
-        let largest =
-            history.iter().filter_map(|epoch| epoch.gradients).map(|one| one.largest_norm).fold(0.0, f64::max);
-        let flow = trainer.gradient_flow().await?;
-        let wrong: Vec<String> =
-            flow.iter().filter_map(|one| one.issue.map(|issue| format!("{} {issue}", one.name))).collect();
-        let verdict = if wrong.is_empty() { Verdict::Pass } else { Verdict::Advise };
-        let seen = if wrong.is_empty() {
-            format!("of {} tensors, none vanishing, exploding or dead; largest norm {largest:.2e}", flow.len())
-        } else {
-            wrong.join(", ")
-        };
-        let advice = "vanishing or dead: another activation (silu), a norm (--norm layer) or fewer layers; exploding: --clip-norm 1";
-        findings.push(finding("gradient flow", verdict, seen, advice));
-        Ok(findings)
+        let advice = "the loss rises: lower --lr, or clip gradients (--clip-norm 1)";
+        let stability = finding("stability", verdict, seen, advice);
+        let norms = history.iter().filter_map(|epoch| epoch.gradients).map(|one| one.largest_norm);
+        let (loss, largest_norm) = (*last, norms.fold(0.0, f64::max));
+        let gradients = trainer.gradient_flow().await?;
+        let activations = trainer.activation_flow().await?;
+        let issues = flow_issues(&gradients, &activations);
+        let trained = Trained { trainer, loss, largest_norm, gradients, activations, issues };
+        Ok((vec![stability, flow(&trained)], Some(trained)))
     }
 
     /// Two runs with one seed.
@@ -310,6 +328,20 @@ impl Doctor<'_> {
     }
 }
 
+/// What is wrong with gradients and activations.
+fn flow(trained: &Trained) -> Finding {
+    let Trained { gradients, issues, largest_norm, .. } = trained;
+    let verdict = if issues.is_empty() { Verdict::Pass } else { Verdict::Advise };
+    let seen = if issues.is_empty() {
+        let count = gradients.len();
+        format!("of {count} tensors, none vanishing, exploding or dead; largest norm {largest_norm:.2e}")
+    } else {
+        issues.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    };
+    let advice = "vanishing, dead, saturated or out of balance: another activation (silu), a norm (--norm layer) or fewer layers; exploding: --clip-norm 1";
+    finding("gradient flow", verdict, seen, advice)
+}
+
 /// Four digits.
 fn round(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
@@ -326,7 +358,7 @@ mod tests {
     fn a_good_model_passes_and_a_broken_one_does_not() {
         let (mut model, table) = (linear([3.0, -1.0, 0.5]), judged(300));
         let device = Device::cpu(1);
-        let findings = block_on(model.check_up(&device, &table)).unwrap();
+        let findings = block_on(model.check_up(&device, &table)).unwrap().findings;
         let names: Vec<&str> = findings.iter().map(|one| one.check).collect();
         let all = [
             "rows",
@@ -346,7 +378,7 @@ mod tests {
         let gradient = &findings[2];
         assert_eq!(gradient.verdict, Verdict::Pass, "{gradient:?}");
         model.parameters[0] = f32::NAN;
-        let findings = block_on(model.check_up(&device, &table)).unwrap();
+        let findings = block_on(model.check_up(&device, &table)).unwrap().findings;
         assert_eq!(findings.last().map(|one| (one.check, one.verdict)), Some(("parameters", Verdict::Fail)));
     }
 }

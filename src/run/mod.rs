@@ -15,6 +15,7 @@ mod split;
 
 pub use crate::nn::Norm;
 pub use blend::Blend;
+pub use doctor::{CheckUp, Trained};
 pub use finding::{Finding, Verdict};
 pub use folds::{Fold, mean_and_spread, residuals};
 pub use held::{HeldRows, check_groups};

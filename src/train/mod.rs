@@ -1,6 +1,7 @@
 //! Training: one `Trainer` for every model (`Spec`, or a function over `Var`) and every loss (built-in, formula, closure), with early
 //! stopping, the best weights kept, checkpoints and events. Nothing here knows tables, and nothing prints.
 
+mod activations;
 mod budget;
 mod checkpoint;
 pub(crate) mod config;
@@ -11,6 +12,7 @@ mod events;
 mod first;
 mod fits;
 mod flow;
+mod flow_issues;
 mod gap;
 pub mod geometry;
 mod groups;
@@ -40,6 +42,7 @@ pub use config::{CoverageGoal, Keep, StepKind, TrainerConfig};
 pub use data::Data;
 pub use events::{EpochReport, Event, Flow, GradientReport, Outcome, PairReport, Stop};
 pub use flow::{GradientIssue, TensorGradient};
+pub use flow_issues::{ActivationFlow, FlowIssue, IssueType, Severity, flow_issues};
 pub use hook::{GradientHook, Hooked, StepGradients};
 pub use lift::{Label, lift, lift_labels};
 pub use not_finite::{NotFinite, Stage};

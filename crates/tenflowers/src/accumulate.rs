@@ -1,12 +1,12 @@
 //! Sums of gradients over micro-batches.
 
-use std::borrow::Borrow;
-
+use super::arithmetic::update;
+use super::value::{AsVar, Values};
 use meromorph::autograd::Var;
 use meromorph::error::{Error, Result};
 use meromorph::ops;
 
-/// Sums the gradients of micro-batches, by the place of their parameter. A gradient of a mean over rows is weighted by the rows, so that micro-batches
+/// Sums the gradients of micro-batches in place, by the place of their parameter: only the first takes memory. A gradient of a mean over rows is weighted by the rows, so that micro-batches
 /// of different sizes give the gradient of all rows together. [`Trainer`](meromorph::train::Trainer) does the same on the device without any call
 /// (`accumulate`).
 ///
@@ -24,7 +24,7 @@ use meromorph::ops;
 /// }
 /// assert_eq!(accumulator.count(), 2);
 /// let mean = accumulator.get_averaged_gradients()?;
-/// assert_eq!(pollster::block_on(mean[0].as_ref().unwrap().value().to_f32())?, [2.5]);
+/// assert_eq!(mean[0].as_ref().unwrap().to_vec()?, [2.5]);
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Default)]
@@ -41,12 +41,12 @@ impl GradientAccumulator {
     }
 
     /// Adds the gradients of a micro-batch that counts as much as the others.
-    pub fn accumulate(&mut self, gradients: &[Option<impl Borrow<Var>>]) -> Result<()> {
+    pub fn accumulate(&mut self, gradients: &[Option<impl AsVar>]) -> Result<()> {
         self.accumulate_rows(gradients, 1)
     }
 
     /// Adds the gradients of a mean over so many rows. Errors if there are none, or if the number of gradients is another than before.
-    pub fn accumulate_rows(&mut self, gradients: &[Option<impl Borrow<Var>>], rows: usize) -> Result<()> {
+    pub fn accumulate_rows(&mut self, gradients: &[Option<impl AsVar>], rows: usize) -> Result<()> {
         if rows == 0 {
             return Err(Error::usage("accumulate: got 0 rows, expected at least 1"));
         }
@@ -59,8 +59,11 @@ impl GradientAccumulator {
             let Some(gradient) = gradient else { continue };
             let weight = rows as f32;
             // Without their history, so that the results of the micro-batch are freed.
-            let weighted = ops::fused(&[&gradient.borrow().detach()], |v| v[0] * weight);
-            *sum = Some(sum.take().map_or(weighted.clone(), |sum| ops::add(&sum, &weighted)));
+            let gradient = gradient.var().detach();
+            match sum {
+                Some(sum) => update("accumulate", sum, &[&gradient], |v| v[0] + v[1] * weight)?,
+                None => *sum = Some(ops::fused(&[&gradient], |v| v[0] * weight)),
+            }
         }
         self.rows += rows as f32;
         self.count += 1;
@@ -68,12 +71,13 @@ impl GradientAccumulator {
     }
 
     /// The mean gradient over all rows; `None` where no micro-batch had one. Errors if nothing was added.
-    pub fn get_averaged_gradients(&self) -> Result<Vec<Option<Var>>> {
+    pub fn get_averaged_gradients(&self) -> Result<Vec<Option<Values>>> {
         if self.count == 0 {
             return Err(Error::usage("get_averaged_gradients: nothing was accumulated"));
         }
         let share = self.rows.recip();
-        Ok(self.sums.iter().map(|sum| sum.as_ref().map(|sum| ops::fused(&[sum], |v| v[0] * share))).collect())
+        let mean = |sum: &Var| Values::from(ops::fused(&[sum], |v| v[0] * share));
+        Ok(self.sums.iter().map(|sum| sum.as_ref().map(mean)).collect())
     }
 
     /// Number of micro-batches so far.

@@ -69,6 +69,11 @@ impl Buffer {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
+    /// How many handles there are of it, with those of tensors, views and plans. With one, nothing else sees what is written into it.
+    pub fn handles(&self) -> usize {
+        Rc::strong_count(&self.0)
+    }
+
     pub(in crate::device) fn key(&self) -> *const Slot {
         Rc::as_ptr(&self.0)
     }

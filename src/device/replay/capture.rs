@@ -88,6 +88,11 @@ impl Device {
         Ok((recording, kept?))
     }
 
+    /// Whether what is recorded now becomes a plan, so that no value can be read.
+    pub fn is_capturing(&self) -> bool {
+        self.0.is_capturing.get()
+    }
+
     /// Does something when the capture that is in progress ends; nothing outside a capture.
     pub(crate) fn at_end_of_capture(&self, work: impl FnOnce() + 'static) {
         if self.0.is_capturing.get() {

@@ -1,12 +1,14 @@
 //! A chart as data: axes, series, bands, vertical marks. `text.rs` draws it for a terminal, `svg.rs` for a page, both on the same scales.
 
 mod axis;
+mod bars;
 mod scale;
 mod series;
 mod svg;
 mod text;
 
 pub use axis::Axis;
+pub use bars::bars;
 pub use series::{Band, Mark, Series, Style};
 
 use scale::Scale;

@@ -61,6 +61,12 @@ pub(crate) static ONNX: Content = Content {
     },
 };
 
+/// A picture of gradients.
+pub(crate) static FLOW: Content = Content {
+    name: "a picture of mero doctor",
+    is_own: |start, _| start.starts_with(b"<svg") && has(start, "root mean square"),
+};
+
 /// A trace of training steps.
 pub(crate) static TRACE: Content = Content {
     name: "a trace of mero profile",

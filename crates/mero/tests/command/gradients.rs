@@ -129,10 +129,39 @@ fn a_doctor_says_what_is_well_and_what_is_not() {
     }
     let report: Value = serde_json::from_str(&folder.told("doctor model good.csv --device cpu --json")).unwrap();
     assert_eq!((report["failed"].as_u64(), report["checks"].as_array().map(Vec::len)), (Some(0), Some(10)));
+    assert_eq!(report["practices"].as_array().map(Vec::len), Some(30));
     let mut failures = Vec::new();
     folder.write("few.csv", "a,b,colour,y\n1,2,red,3\n");
     let expected = "doctor: few.csv: got 1 rows with every input and the target, expected at least 8";
     check(&folder, "doctor model few.csv --device cpu", expected, 1, &mut failures);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// A baseline with a tenth of the loss and ten times the memory: only the loss has become worse.
+#[test]
+fn a_doctor_compares_with_a_baseline_and_warns_above_limits() {
+    let folder = filled();
+    json(&folder, &format!("{FEW} --out model"));
+    let doctor = "doctor model good.csv --device cpu";
+    let mut before: Value = serde_json::from_str(&folder.told(&format!("{doctor} --json"))).unwrap();
+    let figures = before["figures"].clone();
+    for (name, factor) in [("loss", 0.1), ("memory_mib", 10.0), ("step_ms", 1e3), ("gradient_norm", 1.0)] {
+        before["figures"][name] = (figures[name].as_f64().unwrap() * factor).into();
+    }
+    folder.write("before.json", before.to_string());
+    let line = format!("{doctor} --baseline before.json --alert loss=0 --alert step_ms=1e9 --flow=flow.svg");
+    let after: Value = serde_json::from_str(&folder.told(&format!("{line} --json"))).unwrap();
+    let worse = |one: &Value| (one["is_worse"] == true).then(|| one["figure"].as_str().unwrap().to_owned());
+    let worse: Vec<String> = after["baseline"].as_array().unwrap().iter().filter_map(worse).collect();
+    assert_eq!(worse, ["loss"]);
+    assert_eq!(after["alerts"], serde_json::json!([{ "figure": "loss", "limit": 0.0, "value": figures["loss"] }]));
+    assert_eq!(after["failed"], 0);
+    assert!(fs::read_to_string(folder.path("flow.svg")).unwrap().contains("layers.0.weight"));
+    let text = folder.told(&format!("{line} --force"));
+    assert!(text.contains("baseline: worse than before: loss") && text.contains("alert: loss is "), "{text}");
+    let mut failures = Vec::new();
+    let expected = "--baseline: good.csv: has no figures: expected what mero doctor --json printed";
+    check(&folder, &format!("{doctor} --baseline good.csv"), expected, 2, &mut failures);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
