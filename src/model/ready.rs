@@ -8,6 +8,7 @@ use super::trained::Model;
 use crate::device::{Buffer, Device, Plan, View};
 use crate::error::{Error, Result};
 use crate::files::Table;
+use crate::kernels::strict::Decoded;
 
 /// A model on a device with its weights uploaded and packed, so that a call only computes.
 pub struct Ready {
@@ -51,6 +52,11 @@ impl Ready {
     /// The raw outputs [rows, outputs] for encoded inputs [rows, inputs].
     pub async fn outputs(&self, x: &[f32]) -> Result<Vec<f32>> {
         self.predictor.run(x).await
+    }
+
+    /// Decoded pairs for encoded inputs [rows, inputs]. Errors if the model has no projective head.
+    pub async fn decoded(&self, x: &[f32]) -> Result<Decoded> {
+        self.predictor.decode(x, &[]).await
     }
 
     /// Writes the raw outputs for one row of encoded inputs, without waiting: for devices that compute on the CPU, whose calls after the

@@ -23,13 +23,17 @@
 //! # }).unwrap();
 //! ```
 
+mod bottleneck;
 mod ceilings;
+mod inside;
 mod memory;
 mod options;
 mod step;
 mod trace;
 
+pub use bottleneck::{Bottleneck, LIMIT, bottlenecks};
 pub use ceilings::{Ceilings, CopyRate};
+pub use inside::{Part, inside};
 pub use memory::{Leak, Mark, MemoryProfile, TagBytes};
 pub use options::{OPTIONS, ProfileOptions};
 pub use step::{Group, Grouping, LaunchProfile, StepProfile};

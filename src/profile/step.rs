@@ -16,12 +16,16 @@ pub struct StepProfile {
     /// How much longer a measured window takes than the plain one next to it: the median over pairs, in which the load of the machine is nearly the
     /// same. 0.01 is one percent.
     pub overhead: f64,
+    /// The share of all windows that were measured: fewer, where measuring takes long, so that a profile costs at most a twentieth of its time.
+    pub sampled: f64,
     /// Steps in a window.
     pub steps: usize,
     /// The launches and copies of a step, in order.
     pub launches: Vec<LaunchProfile>,
     /// Milliseconds of a step in which no launch runs: the host prepares an epoch, or the device waits for a submit.
     pub between_ms: f64,
+    /// Bytes of the buffers that outlive a step.
+    pub persistent_bytes: u64,
     /// The measured steps of that window.
     pub timings: Timings,
 }
@@ -71,6 +75,9 @@ const WINDOW_MS: f64 = 200.0;
 const MOST_STEPS: usize = 2000;
 /// Steps before anything is measured.
 const WARM_UP: usize = 4;
+/// What measuring may cost of all windows, and plain windows after a pair at most.
+const MOST_PRICE: f64 = 0.05;
+const MOST_REST: usize = 18;
 /// No window is shorter, even if the clock is too coarse to see it.
 const LEAST_MS: f64 = 1e-6;
 
@@ -97,22 +104,31 @@ impl StepProfile {
             Some(steps) => steps,
             None => steps_of_window(trainer).await?,
         };
-        let (mut measured, mut plains) = (Vec::new(), Vec::new());
-        for at in 0..2 * windows {
+        let (mut measured, mut plains, mut rests, mut rest) = (Vec::new(), Vec::new(), 0, 0);
+        for pair in 0..windows {
             // By turns in front, so that neither always has the warmer device.
-            if matches!(at % 4, 1 | 2) {
-                measured.push(window(trainer, steps, true).await?);
-            } else {
-                plains.push(window(trainer, steps, false).await?.wall_ms().max(LEAST_MS));
+            for turn in 0..2 + rest {
+                if turn == 1 - pair % 2 {
+                    measured.push(window(trainer, steps, true).await?);
+                } else {
+                    let ms = window(trainer, steps, false).await?.wall_ms().max(LEAST_MS);
+                    // What follows a pair only makes measuring rarer.
+                    if turn < 2 { plains.push(ms) } else { rests += 1 }
+                }
+                if !goes_on() {
+                    return Err(Error::usage("profile: stopped before its end"));
+                }
             }
-            if !goes_on() {
-                return Err(Error::usage("profile: stopped before its end"));
+            if pair == 0 {
+                rest = rest_of(measured[0].wall_ms() / plains[0] - 1.0);
             }
         }
         let walls: Vec<f64> = measured.iter().map(Timings::wall_ms).collect();
         let ratios: Vec<f64> = walls.iter().zip(&plains).map(|(measured, plain)| measured / plain).collect();
         let (timings, plain_ms) = (measured.swap_remove(median_at(&walls)), median(&plains) / steps as f64);
-        Ok(Self::from_timings(in_order(trainer), timings, [plain_ms, median(&ratios) - 1.0]))
+        let found = Self::from_timings(in_order(trainer), timings, [plain_ms, median(&ratios) - 1.0]);
+        let persistent_bytes = trainer.step_summary().persistent_bytes;
+        Ok(Self { sampled: windows as f64 / (2 * windows + rests) as f64, persistent_bytes, ..found })
     }
 
     /// From the commands of a plan in order and their timings; the time of a plain run, and how much longer measured ones take.
@@ -124,12 +140,18 @@ impl StepProfile {
             between_ms -= ms;
             measured.push(LaunchProfile { launch, ms });
         }
-        Self { step_ms, plain_ms, overhead, steps, launches: measured, between_ms, timings }
+        let (sampled, persistent_bytes) = (1.0, 0);
+        Self { step_ms, plain_ms, overhead, sampled, steps, launches: measured, between_ms, persistent_bytes, timings }
     }
 
     /// The share of a step's time in which launches run.
     pub fn explained(&self) -> f64 {
         1.0 - self.between_ms / self.step_ms
+    }
+
+    /// How much longer all windows took because some were measured: 0.01 is one percent.
+    pub fn price(&self) -> f64 {
+        self.sampled * self.overhead
     }
 
     /// The arithmetic and traffic of a step.
@@ -251,6 +273,11 @@ fn in_order(trainer: &Trainer) -> Vec<Launch> {
     all
 }
 
+/// So many plain windows follow a pair of a measured and a plain one that measuring, which takes `overhead` longer, costs at most [`MOST_PRICE`].
+fn rest_of(overhead: f64) -> usize {
+    ((overhead / MOST_PRICE - 2.0).ceil().max(0.0) as usize).min(MOST_REST)
+}
+
 /// The place of the middle value of at least one; of the upper one of two. Without a sort, which would be 4 KB of WebAssembly for a few values.
 fn median_at(values: &[f64]) -> usize {
     let is_before = |(a, x): (usize, &f64), (b, y): (usize, &f64)| x.total_cmp(y).then(a.cmp(&b)).is_lt();
@@ -302,6 +329,12 @@ mod tests {
     }
 
     #[test]
+    fn windows_are_measured_more_rarely_where_that_is_expensive() {
+        // 10 % in every other window are 5 % of all; 30 % in one of six.
+        assert_eq!([-0.02, 0.05, 0.1, 0.3, 9.0].map(rest_of), [0, 0, 0, 4, MOST_REST]);
+    }
+
+    #[test]
     fn the_costs_of_groups_are_the_sums_of_their_launches() {
         let launch = |place: usize, kernel: &'static str, flops: u64, bytes: u64| Launch {
             kernel,
@@ -309,6 +342,7 @@ mod tests {
             label: Label::default(),
             cost: Cost { flops, bytes },
             place,
+            live_bytes: 0,
         };
         let launches = vec![launch(0, "map", 1, 10), launch(1, "matmul", 2, 20), launch(2, "map", 4, 40)];
         // Two of the ten milliseconds lie between launches.

@@ -1,6 +1,8 @@
-//! Steps as trace events (JSON) for chrome://tracing and Perfetto: a track with each step and, within it, its layers, and a track with the launches.
+//! Steps as trace events (JSON) for chrome://tracing and Perfetto: a track with each step and, within it, its layers, a track with the launches, each with
+//! the stack of what it is part of, and the memory of the plan in use over time.
 
 use super::step::{Grouping, StepProfile};
+use crate::device::Code;
 use crate::json::Writer;
 
 /// Steps in a trace, at most.
@@ -21,8 +23,10 @@ pub fn trace(profile: &StepProfile, device: &str) -> String {
     let commands = profile.launches.len();
     for (at, spans) in profile.timings.spans.chunks_exact(commands.max(1)).take(MOST_STEPS).enumerate() {
         step(&mut out, profile, at, spans);
+        memory(&mut out, profile, spans);
     }
     out.end(']');
+    stacks(&mut out, profile);
     out.end('}');
     out.finish()
 }
@@ -58,15 +62,59 @@ fn step(out: &mut Writer, profile: &StepProfile, at: usize, spans: &[[f64; 2]]) 
         end(out);
         rest = next;
     }
-    for (one, span) in profile.launches.iter().zip(spans) {
+    for (at, (one, span)) in profile.launches.iter().zip(spans).enumerate() {
         let launch = &one.launch;
         event(out, LAUNCHES, Grouping::Direction.name(launch), launch.kernel, *span);
         out.text("layer", &launch.label.layer);
         out.text("op", launch.label.op);
         out.number("flops", launch.cost.flops as f64);
         out.number("bytes", launch.cost.bytes as f64);
+        for (name, size) in launch.code.iter().flat_map(Code::sizes) {
+            out.number(name, f64::from(size));
+        }
+        out.end('}');
+        out.text("sf", &frame(at, STACK.len() - 1));
+        out.end('}');
+    }
+}
+
+/// The memory in use while each launch runs.
+fn memory(out: &mut Writer, profile: &StepProfile, spans: &[[f64; 2]]) {
+    for (one, [start, _]) in profile.launches.iter().zip(spans) {
+        out.object("");
+        out.number("ts", (start * 1e6).round() / 1e3);
+        about(out, "C", "memory in bytes", LAUNCHES);
+        out.number("persistent", profile.persistent_bytes as f64);
+        out.number("between launches", one.launch.live_bytes as f64);
         end(out);
     }
+}
+
+/// What a launch is part of, from the outermost.
+const STACK: [&str; 4] = ["step", "direction", "layer", "op"];
+
+/// The name of a frame of the stack of a launch.
+fn frame(launch: usize, depth: usize) -> String {
+    format!("{launch}.{}", STACK[depth])
+}
+
+/// The stacks of the launches: each frame names the one around it.
+fn stacks(out: &mut Writer, profile: &StepProfile) {
+    out.object("stackFrames");
+    for (at, one) in profile.launches.iter().enumerate() {
+        let launch = &one.launch;
+        let names = ["step", Grouping::Direction.name(launch), Grouping::Layer.name(launch), Grouping::Op.name(launch)];
+        for (depth, name) in names.into_iter().enumerate() {
+            out.object(&frame(at, depth));
+            out.text("category", STACK[depth]);
+            out.text("name", name);
+            if depth > 0 {
+                out.text("parent", &frame(at, depth - 1));
+            }
+            out.end('}');
+        }
+    }
+    out.end('}');
 }
 
 /// Begins a complete event and what is said about it; times are in microseconds.

@@ -1,6 +1,7 @@
 //! A check-up of a model on a table with its target: what steps of training do to it, and what to change. Nothing is kept.
 
 use super::finding::{Finding, Verdict, finding};
+use super::low_coverage::coverage;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::files::Table;
@@ -94,6 +95,7 @@ impl Model {
             let seen = format!("of {members} models; what follows is about the first");
             findings.push(finding("members", Verdict::Pass, seen, ""));
         }
+        findings.extend(coverage(&first, device, preparation, (table, &rows)).await?);
         findings.push(doctor.gradient().await?);
         findings.push(doctor.steady()?);
         let (steps, trained) = doctor.steps().await?;

@@ -7,6 +7,7 @@ mod folds;
 mod held;
 mod intervals;
 mod judged;
+mod low_coverage;
 mod options;
 mod origin;
 mod provenance;

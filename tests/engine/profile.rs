@@ -3,7 +3,7 @@
 
 use meromorph::device::{Buffer, Command, Request, Tag};
 use meromorph::nn::{Activation, Spec};
-use meromorph::profile::{Ceilings, Grouping, Leak, MemoryProfile, StepProfile, trace};
+use meromorph::profile::{Ceilings, Grouping, Leak, MemoryProfile, StepProfile, inside, trace};
 use meromorph::tensor::Tensor;
 use meromorph::train::{Data, Examples, StepKind, Trainer, TrainerConfig};
 use meromorph::{Device, Result, autograd::Var, ops};
@@ -54,6 +54,20 @@ fn every_launch_has_a_time_and_the_shares_add_up() {
             assert!(expected.iter().all(|name| has(name)), "{place}: {layers:?}");
         }
     }
+}
+
+#[test]
+fn a_fused_launch_is_divided_among_the_layers() {
+    let [fused, recorded] = [StepKind::Fused, StepKind::Recorded]
+        .map(|step| block_on(StepProfile::of(&mut trainer(&Device::cpu(1), step), Some(9), 1)).unwrap());
+    let parts = inside(&fused, &recorded);
+    let ms = fused.grouped(Grouping::Layer).iter().find(|group| group.name == "model").unwrap().ms;
+    assert!((parts.iter().map(|part| part.ms).sum::<f64>() / ms - 1.0).abs() < 1e-9);
+    for layer in ["layers.0", "layers.2", "layers.4", "loss"] {
+        assert!(parts.iter().any(|part| part.layer == layer && part.cost.flops > 0), "{layer}: {parts:?}");
+    }
+    assert!(["forward", "backward"].iter().all(|way| parts.iter().any(|part| part.direction == *way)));
+    assert!(parts.iter().all(|part| part.layer != "update"), "{parts:?}");
 }
 
 #[test]
@@ -125,6 +139,25 @@ fn a_trace_is_json_whose_events_nest() {
             }
         }
     }
+    let memory: Vec<&Value> = events.iter().filter(|event| event["ph"] == "C").collect();
+    assert_eq!(memory.len(), launches.len());
+    let bytes = |name: &str| memory.iter().map(|event| event["args"][name].as_f64().unwrap()).fold(0.0, f64::max);
+    let summary = trainer.step_summary();
+    assert_eq!(bytes("persistent"), summary.persistent_bytes as f64);
+    assert!((1.0..=summary.unshared_bytes as f64).contains(&bytes("between launches")));
+    for (at, launch) in launches.iter().take(profile.launches.len()).enumerate() {
+        let (mut names, mut frame) = (Vec::new(), &trace["stackFrames"][launch["sf"].as_str().unwrap()]);
+        while let Some(name) = frame["name"].as_str() {
+            names.push(name);
+            frame = &trace["stackFrames"][frame["parent"].as_str().unwrap_or("none")];
+        }
+        let own = &profile.launches[at].launch;
+        let [op, layer, direction] = [Grouping::Op, Grouping::Layer, Grouping::Direction].map(|by| by.name(own));
+        assert_eq!(names, [op, layer, direction, "step"]);
+        let sizes: Vec<(&str, u32)> = own.code.iter().flat_map(meromorph::device::Code::sizes).collect();
+        assert!(sizes.iter().all(|(name, size)| launch["args"][name] == *size), "{launch} {sizes:?}");
+    }
+    assert!(profile.launches.iter().any(|one| one.launch.code.as_ref().is_some_and(|code| !code.sizes().is_empty())));
     for launch in launches {
         let [start, end] = ends(launch);
         let is_around = |event: &&&Value| {

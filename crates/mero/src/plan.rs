@@ -1,6 +1,7 @@
 //! `mero plan`: one training step on the dry device, which counts launches without running them.
 
 mod print;
+mod recommend;
 mod settings;
 
 use std::path::Path;
@@ -22,6 +23,9 @@ pub(super) struct Args {
     /// Compare settings that take less memory: for each the bytes, and the time of a step at the rates of this machine, which are measured first
     #[arg(long)]
     settings: bool,
+    /// Recommend a device and a batch for data of this size: some steps are timed on this machine, and the command to train is printed
+    #[arg(long, conflicts_with_all = ["settings", "print"])]
+    recommend: bool,
     /// Write every kernel of the step to a folder, as wgsl or as cuda, and print only the files' names
     #[arg(long, num_args = 2, value_names = ["FORM", "DIR"], conflicts_with = "settings")]
     print: Option<Vec<String>>,
@@ -35,6 +39,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Answer {
+    if args.recommend {
+        return recommend::run(&args.sizes, args.json);
+    }
     let (data, spec, settings) = args.sizes.run(|_| 0.0)?;
     if args.settings {
         return settings::compare(&data, &spec, &settings, args.json);

@@ -1,5 +1,6 @@
 //! `mero profile`: where the time and the memory of training steps go.
 
+mod charts;
 mod findings;
 mod json;
 mod page;
@@ -18,8 +19,9 @@ use crate::options::sizes::Sizes;
 use crate::terminal::console::{say, say_json};
 use crate::terminal::progress::Progress;
 use findings::Findings;
-use meromorph::profile::{Ceilings, MemoryProfile, ProfileOptions, StepProfile, trace};
-use meromorph::train::Trainer;
+use meromorph::nn::Spec;
+use meromorph::profile::{Ceilings, MemoryProfile, Part, ProfileOptions, StepProfile, inside, trace};
+use meromorph::train::{Data, StepKind, Trainer, TrainerConfig};
 use meromorph::{Device, Result};
 
 #[derive(clap::Args)]
@@ -46,6 +48,8 @@ pub(super) struct Args {
     hardware: Hardware,
 }
 
+/// Windows in which the recorded form of a fused step is measured, at most: only its shares matter.
+const MOST_RECORDED: usize = 3;
 /// Marks in the profile of the memory after the set-up, with steps in between.
 const MARKS: usize = 8;
 
@@ -55,9 +59,10 @@ pub(super) fn run(args: &Args) -> Answer {
     let outs = [("trace", args.trace.as_deref(), Some(&TRACE)), ("page", args.report.as_deref(), Some(&PAGE))];
     check_outs(&outs, table.as_slice(), args.force.force)?;
     args.hardware.check()?;
-    let (data, spec, settings) = args.sizes.run(wave)?;
+    let ((data, spec, settings), loading) = args.sizes.timed(wave)?;
     let device = args.hardware.open_timed()?;
     let memory = args.memory.then(|| MemoryProfile::of(&device));
+    let recorded = (spec.clone(), TrainerConfig { step: Some(StepKind::Recorded), ..settings.clone() }, data.clone());
     let mut trainer = Trainer::new(&device, spec, settings, data)?;
     choose_geometry(&mut trainer, &args.hardware)?;
     trainer.prepare()?;
@@ -70,7 +75,12 @@ pub(super) fn run(args: &Args) -> Answer {
         memory.end();
     }
     let ceilings = measured(&device)?;
-    let findings = Findings { trainer: &trainer, profile, ceilings, memory };
+    let parts = if trainer.step_kind() == StepKind::Fused {
+        parts(&device, &profile, recorded, windows.min(MOST_RECORDED))?
+    } else {
+        Vec::new()
+    };
+    let findings = Findings { trainer: &trainer, profile, ceilings, memory, parts, loading };
     if let Some(out) = &args.trace {
         let info = device.info();
         let trace = trace(&findings.profile, &format!("{} ({})", info.device, info.name));
@@ -88,7 +98,7 @@ pub(crate) fn show(trainer: &mut Trainer, is_json: bool) -> Answer {
     let ProfileOptions { steps, windows } = ProfileOptions::default();
     let profile = profiled(trainer, steps, windows)?;
     let ceilings = measured(trainer.device())?;
-    print(&Findings { trainer, profile, ceilings, memory: None }, is_json);
+    print(&Findings { trainer, profile, ceilings, memory: None, parts: Vec::new(), loading: None }, is_json);
     Ok(())
 }
 
@@ -103,6 +113,19 @@ fn print(findings: &Findings<'_>, is_json: bool) {
 fn profiled(trainer: &mut Trainer, steps: Option<usize>, windows: usize) -> Result<StepProfile> {
     let _progress = Progress::open("measuring steps");
     block_on(StepProfile::of(trainer, steps, windows))
+}
+
+/// What the fused launch does inside, by the shares of the recorded step of the same training.
+fn parts(
+    device: &Device,
+    fused: &StepProfile,
+    (spec, settings, data): (Spec, TrainerConfig, Data),
+    windows: usize,
+) -> Result<Vec<Part>> {
+    let mut trainer = Trainer::new(device, spec, settings, data)?;
+    trainer.prepare()?;
+    let recorded = profiled(&mut trainer, Some(fused.steps), windows)?;
+    Ok(inside(fused, &recorded))
 }
 
 /// Rows without a table: values between -1 and 1 that do not repeat soon.

@@ -82,6 +82,29 @@ impl Uses {
         [used.first.0, used.last]
     }
 
+    /// Bytes of intermediate results in use while each command runs.
+    pub(in crate::device) fn live_bytes(&self, recording: &Recording) -> Vec<u64> {
+        let count = recording.commands.len();
+        let (mut begin, mut end) = (vec![0; count], vec![0; count]);
+        for (at, command) in recording.commands.iter().enumerate() {
+            for (place, view) in command.reads().iter().chain(command.writes()).enumerate() {
+                let used = self.get(&view.buffer);
+                if used.first == (at, place) && !used.is_persistent {
+                    let bytes = 4 * view.buffer.words() as u64;
+                    begin[at] += bytes;
+                    end[used.last] += bytes;
+                }
+            }
+        }
+        let mut live = 0;
+        for (bytes, ended) in begin.iter_mut().zip(end) {
+            live += *bytes;
+            *bytes = live;
+            live -= ended;
+        }
+        begin
+    }
+
     /// Held outside the recording, already holding data, or read before written: it must keep its contents between runs.
     fn must_persist(&self, buffer: &Buffer) -> bool {
         let used = self.get(buffer);

@@ -28,7 +28,7 @@ pub fn compose_sized(kernel: &Kernel, body: Option<&SharedBody>, params: &[u32],
     }
     let mut source = compose(kernel, body, subgroup);
     let mut first = 0;
-    for Field { name, words } in kernel.params {
+    for Field { name, words, .. } in kernel.params {
         let values = &params[first..first + words];
         first += words;
         if !names.contains(name) {

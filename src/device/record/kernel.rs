@@ -39,6 +39,8 @@ pub struct Field {
     pub name: &'static str,
     /// Its size in 32-bit words.
     pub words: usize,
+    /// Whether it is a whole number, as counts of rows and columns are.
+    pub is_whole: bool,
 }
 
 /// One launch of a kernel.
@@ -99,6 +101,7 @@ macro_rules! params {
             pub const FIELDS: &'static [$crate::device::Field] = &[$($crate::device::Field {
                 name: stringify!($field),
                 words: std::mem::size_of::<$ty>() / 4,
+                is_whole: matches!(stringify!($ty).as_bytes(), b"u32"),
             },)*];
 
             /// The uniform's words.

@@ -53,7 +53,8 @@ impl Plan {
             ..Summary::default()
         };
         let blocks = Blocks::take(device, &sharing)?;
-        let binding = Binding { uses, sharing: &sharing, blocks: &blocks };
+        let live = uses.live_bytes(recording);
+        let binding = Binding { uses, sharing: &sharing, blocks: &blocks, live: &live };
         let labelled = recording.commands.iter().zip(&recording.labels);
         let bound = labelled.map(|(command, label)| binding.bind(command, label, &mut summary)).collect();
         let prepared = device.0.backend.prepare(bound)?;
@@ -148,6 +149,8 @@ struct Binding<'b> {
     uses: &'b Uses,
     sharing: &'b Sharing,
     blocks: &'b Blocks,
+    /// Bytes of intermediate results in use by command.
+    live: &'b [u64],
 }
 
 impl Binding<'_> {
@@ -160,13 +163,14 @@ impl Binding<'_> {
     fn bind(&self, command: &Command, label: &Label, summary: &mut Summary) -> BoundCommand {
         let regions = |views: &[View]| views.iter().map(|view| self.region(view)).collect();
         let place = summary.launches.len() + summary.copies.len();
+        let (label, live_bytes) = (label.clone(), self.live[place]);
         match command {
             Command::Dispatch(dispatch) => {
                 let cost = (dispatch.kernel.cost)(dispatch);
                 summary.cost = summary.cost + cost;
                 let (kernel, body, params) = (dispatch.kernel, dispatch.body.clone(), dispatch.params.clone());
                 let code = Some(Code { kernel, body, params });
-                summary.launches.push(Launch { kernel: kernel.name, code, label: label.clone(), cost, place });
+                summary.launches.push(Launch { kernel: kernel.name, code, label, cost, place, live_bytes });
                 BoundCommand::Dispatch {
                     kernel: dispatch.kernel,
                     body: dispatch.body.clone(),
@@ -179,7 +183,7 @@ impl Binding<'_> {
             }
             Command::Copy { from, to } => {
                 let cost = Cost { flops: 0, bytes: 8 * from.words as u64 };
-                summary.copies.push(Launch { kernel: "copy", code: None, label: label.clone(), cost, place });
+                summary.copies.push(Launch { kernel: "copy", code: None, label, cost, place, live_bytes });
                 BoundCommand::Copy { from: self.region(from), to: self.region(to) }
             }
         }

@@ -36,6 +36,8 @@ pub struct Launch {
     pub cost: Cost,
     /// Its place among the commands of the plan, copies included.
     pub place: usize,
+    /// Bytes of intermediate results that are in use while it runs, each in a buffer of its own.
+    pub live_bytes: u64,
 }
 
 /// The code of a launch: a kernel, its body and its uniform.
@@ -47,6 +49,18 @@ pub struct Code {
 }
 
 impl Code {
+    /// The whole numbers of its uniform by name, such as rows and columns.
+    pub fn sizes(&self) -> Vec<(&'static str, u32)> {
+        let (mut at, mut sizes) = (0, Vec::new());
+        for field in self.kernel.params {
+            if let Some(value) = self.params.get(at).filter(|_| field.is_whole) {
+                sizes.push((field.name, *value));
+            }
+            at += field.words;
+        }
+        sizes
+    }
+
     /// Its WGSL for a device whose subgroups have so many lanes; 1 without subgroups.
     pub fn wgsl(&self, lanes: u32) -> String {
         compose(self.kernel, self.body.as_ref(), lanes)

@@ -77,6 +77,12 @@ pub(crate) static TRACE: Content = Content {
 pub(crate) static EXPERIMENT: Content =
     Content { name: "a report of mero experiment", is_own: |start, _| start.starts_with(b"{\n  \"batch\": ") };
 
+/// The records of the benchmark of a guide.
+pub(crate) static SEED_BENCHMARK: Content = Content {
+    name: "records of mero bench seed",
+    is_own: |start, _| start.starts_with(b"[") && has(start, "\"memory_train_mb\""),
+};
+
 /// Synthetic correlations.
 pub(crate) static SYNTHETIC: Content =
     Content { name: "synthetic data of mero xpcs", is_own: |_, path| begins_with(path, &SYNTHETIC_MEMBERS) };

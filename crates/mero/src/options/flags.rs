@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 
+use crate::terminal::shell::quoted_option;
 use crate::{Answer, Failure};
 use meromorph::contrast::{self, ContrastOptions};
 use meromorph::error::Error;
@@ -177,6 +178,14 @@ impl<S: Selection> Flags<S> {
         self.given.iter().map(|(entry, _)| entry.name)
     }
 
+    /// The given options as words of a command line.
+    pub(crate) fn words(&self) -> impl Iterator<Item = String> {
+        self.given.iter().map(|(entry, value)| {
+            let name = entry.shown(Naming::Command);
+            if matches!(entry.kind, Kind::Flag | Kind::Switch) { name } else { name + &quoted_option(&plain(value)) }
+        })
+    }
+
     /// Whether an option was given.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.given.iter().any(|(entry, _)| entry.name == name)
@@ -285,6 +294,19 @@ pub(crate) fn value<T>(entry: &Entry<T>, matches: &ArgMatches) -> Option<Value> 
         (Value::List(_) | Value::Fields(_), next) => next,
         (all, _) => all,
     })
+}
+
+/// A value as it is typed.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::List(items) => items.iter().map(plain).collect::<Vec<_>>().join(","),
+        Value::Fields(fields) => {
+            let field = |(name, value): &(String, Value)| format!("{name}={}", plain(value));
+            fields.iter().map(field).collect::<Vec<_>>().join(",")
+        }
+        other => other.shown(),
+    }
 }
 
 /// Splits and encodes a table. Options that do not fit it are usage errors.

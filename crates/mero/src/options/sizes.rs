@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use super::flags::{Flags, Model, prepare, refused};
 use super::reading::{Reading, read};
+use crate::terminal::shell::{quoted, quoted_option};
 use crate::{Answer, Failure};
-use meromorph::internal::host::memory_bytes;
+use meromorph::internal::host::{memory_bytes, now_ms};
 use meromorph::nn::Spec;
 use meromorph::report::counted;
 use meromorph::run::{Run, TrainOptions};
@@ -24,7 +25,7 @@ pub(crate) struct Sizes {
     #[arg(long, value_name = "COLUMN", requires = "file", help_heading = SIZES)]
     target: Option<String>,
     /// Inputs of the model, without a table
-    #[arg(long, default_value_t = 5, value_name = "N", conflicts_with = "file", help_heading = SIZES)]
+    #[arg(long, alias = "columns", default_value_t = 5, value_name = "N", conflicts_with = "file", help_heading = SIZES)]
     inputs: usize,
     /// Outputs of the model, without a table
     #[arg(long, default_value_t = 1, value_name = "N", conflicts_with = "file", help_heading = SIZES)]
@@ -38,20 +39,56 @@ pub(crate) struct Sizes {
     flags: Flags<Model>,
 }
 
+/// A run, and how long its table took.
+pub(crate) type Timed = ((Data, Spec, TrainerConfig), Option<Loading>);
+
+/// How long a table took, in milliseconds.
+#[derive(Clone, Copy)]
+pub(crate) struct Loading {
+    /// From its file to columns.
+    pub(crate) read_ms: f64,
+    /// From columns to inputs and targets: splitting, statistics, encoding.
+    pub(crate) encode_ms: f64,
+}
+
 impl Sizes {
     /// The table, if there is one.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.file.as_ref()
     }
 
+    /// The command that trains on the table, or on one of these sizes, with the same options of the model and others for the device and the batch.
+    pub(crate) fn train_command(&self, device: &str, batch: Option<usize>) -> String {
+        let file = self.file.as_ref().map_or_else(|| "TABLE".to_owned(), |file| quoted(&file.to_string_lossy()));
+        let target = self.target.as_deref().map_or_else(|| " COLUMN".to_owned(), quoted_option);
+        let mut text = format!("mero train {file} --target{target}");
+        let is_kept = |words: &String| batch.is_none() || !words.starts_with("--batch ");
+        for words in self.flags.words().filter(is_kept) {
+            text += &format!(" {words}");
+        }
+        if let Some(batch) = batch {
+            text += &format!(" --batch {batch}");
+        }
+        format!("{text} --device {device}")
+    }
+
     /// Rows of the right sizes, from the table or else with `value(at)` at each place, and the model and settings for them. Where a model has pairs
     /// as outputs, the second target of each is 1.
     pub(crate) fn run(&self, value: impl Fn(usize) -> f32) -> Answer<(Data, Spec, TrainerConfig)> {
+        self.timed(value).map(|(run, _)| run)
+    }
+
+    /// The same, and how long the table took if there is one.
+    pub(crate) fn timed(&self, value: impl Fn(usize) -> f32) -> Answer<Timed> {
         let choice = Choice { target: self.target.clone().unwrap_or_default(), ..Choice::default() };
         let options = self.flags.checked(TrainOptions { choice, ..TrainOptions::default() })?;
         if let Some(file) = &self.file {
-            let Run { data, spec, settings, .. } = prepare(&options, &read(file, &self.reading.format()?)?)?;
-            return Ok((data, spec, settings));
+            let start = now_ms();
+            let table = read(file, &self.reading.format()?)?;
+            let read_ms = now_ms() - start;
+            let Run { data, spec, settings, .. } = prepare(&options, &table)?;
+            let loading = Loading { read_ms, encode_ms: now_ms() - start - read_ms };
+            return Ok(((data, spec, settings), Some(loading)));
         }
         let counts = [("inputs", self.inputs), ("outputs", self.outputs), ("rows", self.rows)];
         if let Some((name, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
@@ -83,7 +120,7 @@ impl Sizes {
             Quantity::Measure => Target::Regression { name, mean, scale: 1.0, min, max },
         };
         let settings = options.settings(&target, self.rows).map_err(|error| refused(&error))?;
-        Ok((data, options.spec(inputs, options.outputs(self.outputs)), settings))
+        Ok(((data, options.spec(inputs, options.outputs(self.outputs)), settings), None))
     }
 
     /// Errors if the rows, of `width` values each, cannot fit in memory.

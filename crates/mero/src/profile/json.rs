@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+use super::charts::flops_by_op;
 use super::findings::Findings;
 use super::text::NAMES;
-use meromorph::device::Tag;
-use meromorph::profile::{Group, Grouping, LaunchProfile, Leak, MemoryProfile, TagBytes};
+use meromorph::device::{Code, Tag};
+use meromorph::profile::{Bottleneck, Group, Grouping, LaunchProfile, Leak, MemoryProfile, Part, TagBytes};
 
 /// One object.
 pub(super) fn report(findings: &Findings<'_>) -> Value {
@@ -17,9 +18,20 @@ pub(super) fn report(findings: &Findings<'_>) -> Value {
             "at": at, "kernel": one.launch.kernel, "layer": &*label.layer, "op": label.op, "is_backward": label.is_backward,
             "ms": one.ms, "share": one.ms / profile.step_ms, "flops": one.launch.cost.flops, "bytes": one.launch.cost.bytes,
             "gflops": one.gflops(), "gbytes_s": one.gbytes_s(), "roofline_share": one.roofline_share(ceilings),
-            "is_arithmetic": one.is_arithmetic(ceilings),
+            "is_arithmetic": one.is_arithmetic(ceilings), "sizes": sizes(one), "live_bytes": one.launch.live_bytes,
         })
     };
+    let part = |part: &Part| {
+        json!({
+            "layer": part.layer, "op": part.op, "direction": part.direction, "ms": part.ms, "share": part.share,
+            "recorded_ms": part.recorded_ms, "flops": part.cost.flops,
+        })
+    };
+    let parts: Vec<Value> = findings.parts.iter().map(part).collect();
+    let bottleneck = |one: &Bottleneck| json!({ "name": one.name, "share": one.share, "advice": one.advice });
+    let bottlenecks: Vec<Value> = findings.bottlenecks().iter().map(bottleneck).collect();
+    let by_op: Map<String, Value> = flops_by_op(findings).into_iter().map(|(op, flops)| (op, flops.into())).collect();
+    let loading = findings.loading.map(|one| json!({ "read_ms": one.read_ms, "encode_ms": one.encode_ms }));
     let launches: Vec<Value> = profile.launches.iter().enumerate().map(launch).collect();
     let groups = |by| profile.grouped(by).iter().map(group).collect::<Vec<_>>();
     let copies: Vec<Value> =
@@ -33,9 +45,16 @@ pub(super) fn report(findings: &Findings<'_>) -> Value {
         "by_kernel": groups(Grouping::Kernel), "by_layer": groups(Grouping::Layer), "by_op": groups(Grouping::Op),
         "by_direction": groups(Grouping::Direction),
         "ceilings": { "gflops": ceilings.gflops, "matmul_size": ceilings.matmul_size, "copies": copies },
-        "memory": memory.as_ref().map(remembered),
+        "memory": memory.as_ref().map(remembered), "inside_fused": parts, "bottlenecks": bottlenecks, "flops_by_op": by_op,
+        "loading": loading, "sampled": profile.sampled, "price": profile.price(), "persistent_bytes": profile.persistent_bytes,
         "device": info.device, "name": info.name, "threads": info.threads,
     })
+}
+
+/// The sizes of a launch by name.
+fn sizes(one: &LaunchProfile) -> Value {
+    let sizes = one.launch.code.iter().flat_map(Code::sizes);
+    Value::Object(sizes.map(|(name, size)| (name.to_owned(), size.into())).collect())
 }
 
 fn group(group: &Group) -> Value {

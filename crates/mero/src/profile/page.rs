@@ -1,9 +1,10 @@
 //! The page of `mero profile --report`: where the time goes first, then each launch against the roofline, then the tables.
 
+use super::charts::{shares, work};
 use super::findings::Findings;
 use super::text::{
-    ABOVE_ALL, COSTLY, MOST_OVERHEAD, grouped, groupings, launches, leaks, memory_table, overview, percent, speedups,
-    time,
+    ABOVE_ALL, COSTLY, ESTIMATED, MOST_OVERHEAD, NO_BOTTLENECK, bottleneck_table, grouped, groupings, launches, leaks,
+    memory_table, overview, parts, percent, speedups, time,
 };
 use crate::terminal::shell::command;
 use meromorph::profile::{Ceilings, Grouping, LaunchProfile, StepProfile};
@@ -18,7 +19,12 @@ pub(super) fn page(findings: &Findings<'_>) -> Page {
     let mut page = Page::new("Where a training step spends its time");
     page.kind("Profile");
     page.lead(&lead(profile));
-    page.charts([layers(profile), roofline(profile, ceilings)]);
+    page.charts([shares(findings), work(findings), layers(profile), roofline(profile, ceilings)]);
+    page.section("Bottlenecks");
+    match bottleneck_table(findings) {
+        Some(table) => page.table(&table),
+        None => page.paragraph(NO_BOTTLENECK),
+    }
     page.section("Step");
     let facts = overview(findings);
     page.facts(facts.iter().map(|(name, text)| (*name, text.as_str())));
@@ -26,6 +32,11 @@ pub(super) fn page(findings: &Findings<'_>) -> Page {
         page.note(COSTLY);
     }
     page.paragraph(speedups(profile).trim());
+    if !findings.parts.is_empty() {
+        page.section("Inside the fused launch");
+        page.table(&parts(findings));
+        page.note(ESTIMATED);
+    }
     page.section("Groups");
     for (by, what) in groupings(profile) {
         page.heading(&format!("By {what}"));

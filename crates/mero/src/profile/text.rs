@@ -1,14 +1,17 @@
 //! The tables of `mero profile`, for a terminal and for the page.
 
 use super::findings::Findings;
+use crate::options::sizes::Loading;
 use crate::show::labels::place;
-use meromorph::device::{Cost, Tag};
-use meromorph::profile::{Group, Grouping, LaunchProfile, Leak, MemoryProfile, StepProfile};
-use meromorph::report::{Cell, Table, bytes, count, counted, duration, facts, scaled_count};
+use meromorph::device::{Code, Cost, Tag};
+use meromorph::profile::{Bottleneck, Group, Grouping, LaunchProfile, Leak, MemoryProfile, Part, StepProfile};
+use meromorph::report::{Cell, Table, bytes, count, counted, duration, facts, figure, scaled_count};
 
 /// Names of the tags of memory, in the order of [`Tag::ALL`].
 pub(super) const NAMES: [&str; Tag::ALL.len()] =
     ["parameters", "gradients", "optimizer", "activations", "data", "workspace"];
+/// Sizes of a launch in the table of a terminal.
+const MOST_SIZES: usize = 3;
 /// Launches in the table of a terminal, the longest.
 const MOST_LAUNCHES: usize = 20;
 
@@ -40,8 +43,13 @@ pub(super) fn report(findings: &Findings<'_>) -> String {
         let others = if left == 1 { "1 other launch takes".to_owned() } else { format!("{left} other launches take") };
         parts.push(format!("  {others} {share}; --json and --report have all"));
     }
+    if !findings.parts.is_empty() {
+        parts.push(self::parts(findings).text());
+        parts.push(format!("  {ESTIMATED}"));
+    }
     parts.extend(groupings(profile).map(|(by, what)| grouped(profile, by, what).text()));
     parts.push(speedups(profile));
+    parts.push(bottleneck_table(findings).map_or_else(|| format!("  {NO_BOTTLENECK}"), |table| table.text()));
     if let Some(memory) = &findings.memory {
         parts.push(memory_table(memory).text());
         parts.push(facts_of(memory));
@@ -75,7 +83,7 @@ pub(super) fn overview(findings: &Findings<'_>) -> Vec<(&'static str, String)> {
     };
     let [cached, large] = ceilings.bandwidths().map(rate_text);
     let rate = cost.flops as f64 / profile.step_ms / 1e6;
-    vec![
+    let mut facts = vec![
         ("device", place(info.device, &info.name, info.threads)),
         (
             "step",
@@ -90,7 +98,15 @@ pub(super) fn overview(findings: &Findings<'_>) -> Vec<(&'static str, String)> {
                 100.0 * profile.overhead
             ),
         ),
-        ("explained", format!("{} of the time is in launches", percent(profile.explained()))),
+        (
+            "explained",
+            format!(
+                "{} of the time is in launches; {} of the windows are measured, which costs {}",
+                percent(profile.explained()),
+                percent(profile.sampled),
+                percent(profile.price().max(0.0))
+            ),
+        ),
         (
             "work",
             format!(
@@ -109,7 +125,49 @@ pub(super) fn overview(findings: &Findings<'_>) -> Vec<(&'static str, String)> {
                 bytes(ceilings.copies.last().map_or(0, |rate| rate.bytes)),
             ),
         ),
-    ]
+    ];
+    if let Some(Loading { read_ms, encode_ms }) = findings.loading {
+        let epochs = (read_ms + encode_ms) / (profile.plain_ms * trainer.steps_per_epoch() as f64);
+        let text = format!("read in {}, encoded in {}: as long as {} epochs", time(read_ms), time(encode_ms), figure(epochs));
+        facts.insert(1, ("table", text));
+    }
+    facts
+}
+
+/// How the parts of a fused launch are known.
+pub(super) const ESTIMATED: &str =
+    "Estimated: a clock sees a fused launch as a whole; its time is divided by the measured shares of the recorded step.";
+
+/// What the fused launch does inside.
+pub(super) fn parts(findings: &Findings<'_>) -> Table {
+    let row = |part: &Part| {
+        let flops = scaled_count(part.cost.flops as f64);
+        [part.layer.clone(), part.op.clone(), part.direction.to_owned(), time(part.ms), percent(part.share), flops]
+    };
+    let header = ["inside the fused launch", "op", "direction", "time, estimated", "of the step", "flops"];
+    Table::new(header).rows(findings.parts.iter().map(row))
+}
+
+/// That there is none.
+pub(super) const NO_BOTTLENECK: &str = "No bottleneck: no kernel takes more than a tenth of a step.";
+
+/// What holds a run up and what to do, if there is something.
+pub(super) fn bottleneck_table(findings: &Findings<'_>) -> Option<Table> {
+    let all = findings.bottlenecks();
+    let row = |one: &Bottleneck| [one.name.clone(), percent(one.share), bar(one.share), one.advice.clone()];
+    let table = Table::new(["bottleneck", "of the time", "", "what to do"]);
+    (!all.is_empty()).then(|| table.rows(all.iter().map(row)))
+}
+
+/// A bar of up to 20 characters.
+fn bar(share: f64) -> String {
+    "█".repeat((20.0 * share.clamp(0.0, 1.0)).round() as usize)
+}
+
+/// The first sizes of a launch: `rows 256, inputs 64`.
+fn sizes(one: &LaunchProfile, most: usize) -> String {
+    let sizes = one.launch.code.iter().flat_map(Code::sizes).take(most);
+    sizes.map(|(name, size)| format!("{name} {size}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The launches with the most time, with their places in the step.
@@ -122,7 +180,7 @@ fn longest(profile: &StepProfile) -> Vec<(usize, &LaunchProfile)> {
 /// The launches, the longest first, at most so many.
 pub(super) fn launches(findings: &Findings<'_>, most: usize) -> Table {
     let Findings { profile, ceilings, .. } = findings;
-    let header = ["#", "kernel", "part of", "time", "of the step", "GFLOP/s", "GB/s", "of the roofline", "bound by"];
+    let header = ["#", "kernel", "part of", "time", "of the step", "GFLOP/s", "GB/s", "of the roofline", "bound by", "sizes"];
     let row = |(at, one): (usize, &LaunchProfile)| {
         let Cost { flops, bytes } = one.launch.cost;
         let rate = |amount: u64, rate: f64| if amount == 0 { "–".to_owned() } else { rate_text(rate) };
@@ -137,6 +195,7 @@ pub(super) fn launches(findings: &Findings<'_>, most: usize) -> Table {
             rate(bytes, one.gbytes_s()),
             percent(one.roofline_share(ceilings)),
             bound.to_owned(),
+            sizes(one, if most == usize::MAX { most } else { MOST_SIZES }),
         ]
         .map(Cell::from)
     };
@@ -149,9 +208,10 @@ pub(super) fn grouped(profile: &StepProfile, by: Grouping, what: &str) -> Table 
         let launches = if group.launches == 0 { "–".to_owned() } else { count(group.launches as u64) };
         let rate =
             if group.cost.flops == 0 { "–".to_owned() } else { rate_text(group.cost.flops as f64 / group.ms / 1e6) };
-        [group.name.clone(), launches, time(group.ms), percent(group.share), rate]
+        let flops = if group.cost.flops == 0 { "–".to_owned() } else { scaled_count(group.cost.flops as f64) };
+        [group.name.clone(), launches, time(group.ms), percent(group.share), bar(group.share), flops, rate]
     };
-    Table::new([what, "launches", "time", "of the step", "GFLOP/s"]).rows(profile.grouped(by).iter().map(row))
+    Table::new([what, "launches", "time", "of the step", "", "flops", "GFLOP/s"]).rows(profile.grouped(by).iter().map(row))
 }
 
 /// What a faster kernel would do to the step.

@@ -40,6 +40,35 @@ fn a_profile_of_a_table_writes_a_trace_and_a_page() {
 }
 
 #[test]
+fn a_fused_step_shows_its_layers_and_the_table_its_reading() {
+    let folder = filled();
+    let line = "profile good.csv --target y --hidden 8,8 --step fused --device cpu --threads 1 --steps 5 --windows 1";
+    let [report] = &json(&folder, &format!("{line} --json"))[..] else { panic!("one line") };
+    let parts = report["inside_fused"].as_array().expect("an array");
+    for layer in ["layers.0", "layers.2", "layers.4", "loss"] {
+        assert!(parts.iter().any(|part| part["layer"] == layer), "{layer}: {parts:?}");
+    }
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("{value}"));
+    let sum: f64 = parts.iter().map(|part| number(&part["ms"])).sum();
+    let launches = report["launches"].as_array().expect("an array");
+    let fused: f64 =
+        launches.iter().filter(|one| one["layer"] == "model").map(|one| number(&one["ms"])).sum();
+    assert!((sum / fused - 1.0).abs() < 1e-6, "{sum} of {fused}");
+    assert!(number(&report["loading"]["read_ms"]) > 0.0 && number(&report["loading"]["encode_ms"]) > 0.0);
+    assert!(report["flops_by_op"].as_object().is_some_and(|ops| ops.values().all(|flops| number(flops) > 0.0)));
+    assert!(launches.iter().all(|one| one["sizes"].is_object() && one["live_bytes"].is_number()), "{launches:?}");
+    assert!(report["bottlenecks"].as_array().is_some_and(|all| all.iter().all(|one| one["advice"].is_string())));
+    let told = folder.told(&format!("{line} --report page.html"));
+    for expected in ["inside the fused launch", "Estimated: ", "read in ", "bottleneck", "what to do", "flops", "sizes"] {
+        assert!(told.contains(expected), "{expected} not in\n{told}");
+    }
+    let page = folder.text("page.html");
+    for expected in ["The whole step", "Arithmetic by op", "Bottlenecks", "Inside the fused launch"] {
+        assert!(page.contains(expected), "{expected}");
+    }
+}
+
+#[test]
 fn what_cannot_be_profiled_is_refused() {
     let folder = filled();
     let mut failures = Vec::new();
