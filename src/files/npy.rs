@@ -157,6 +157,11 @@ impl Dtype {
         self.letter == b'f' && self.bytes == 8 && !self.is_big_endian
     }
 
+    /// Whether the numbers are integers or booleans.
+    pub fn is_whole(self) -> bool {
+        self.letter != b'f'
+    }
+
     /// Reads the numbers that lie `step` bytes apart, the first at the start of `bytes`.
     pub fn numbers(self, bytes: &[u8], step: usize, into: &mut [f64]) {
         let items = bytes.chunks(step.max(1)).map(|item| &item[..self.bytes]);

@@ -113,8 +113,18 @@ pub fn pow(base: f64, exponent: f64) -> f64 {
 
 /// Peak memory of the process in bytes; 0 if the platform does not report it.
 pub fn peak_bytes() -> u64 {
+    of_status("VmHWM:")
+}
+
+/// Memory of the process in bytes now; 0 if the platform does not report it.
+pub fn resident_bytes() -> u64 {
+    of_status("VmRSS:")
+}
+
+/// A field of the process's status, in bytes.
+fn of_status(field: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
     line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).map_or(0, |kib| kib * 1024)
 }
 

@@ -190,6 +190,11 @@ pub fn peak_bytes() -> u64 {
     0
 }
 
+/// Memory now in bytes: 0, for a browser does not report it.
+pub fn resident_bytes() -> u64 {
+    0
+}
+
 /// A browser reads no archives, so there is never one.
 pub enum Archive {}
 

@@ -32,9 +32,38 @@ pub(super) const MOST_BYTES: u64 = 16 << 20;
 pub(super) fn merged(line: &Line, named: &Named<'_>) -> Result<(Vec<OsString>, Option<FromFile>)> {
     let mut all = line.words.clone();
     let Some(file) = line.value("config") else { return Ok((all, None)) };
+    if named.name == "xpcs" && is_yaml(&file) {
+        return Ok((positional(line, named.end, &file), None));
+    }
     let words = Options { line, command: named.command, file: &file }.words()?;
     all.splice(named.end..named.end, words.clone());
     Ok((all, Some(FromFile { file, words })))
+}
+
+/// Whether a file is a configuration of `mero xpcs` and no file of options.
+fn is_yaml(file: &str) -> bool {
+    let ending = Path::new(file).extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| ["yaml", "yml"].iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
+
+/// The words of a line with the file of `--config`, as homodyne has it, after the command's name.
+fn positional(line: &Line, end: usize, file: &str) -> Vec<OsString> {
+    let (mut words, mut is_value) = (Vec::new(), false);
+    for (at, word) in line.words.iter().enumerate() {
+        if at == end {
+            words.push(OsString::from(file));
+        }
+        let text = word.to_string_lossy();
+        let is_option = text == "--config" || text.starts_with("--config=");
+        if !is_option && !is_value {
+            words.push(word.clone());
+        }
+        is_value = text == "--config";
+    }
+    if end >= line.words.len() {
+        words.push(OsString::from(file));
+    }
+    words
 }
 
 /// The options of a file for a command.

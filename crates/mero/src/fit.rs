@@ -2,14 +2,16 @@
 
 mod args;
 mod chart;
-mod checkpoint;
-mod log;
+pub(crate) mod checkpoint;
+pub(crate) mod log;
 mod many;
 mod page;
 mod rows;
-mod solving;
+pub(crate) mod running;
+pub(crate) mod solving;
 mod stream;
 mod text;
+pub(crate) mod timings;
 
 use std::path::Path;
 
@@ -25,28 +27,30 @@ use crate::{Answer, Failure};
 pub(super) use args::Args;
 use chart::curve_chart;
 use meromorph::files::{Format, RowSource};
-use meromorph::fit::{FTest, Fit, FitOptions, Formula, Levels, Problem, SavedFit, add_profiles, report};
+use meromorph::fit::{FTest, Fit, FitOptions, Formula, Levels, Problem, SavedFit, add_profiles, report, sealed};
 use meromorph::internal::host::{self, FileLock};
+use meromorph::internal::json::Json;
 use page::page;
 use rows::Rows;
 use stream::{Input, places};
 use text::text;
+use timings::Timings;
 
 pub(super) fn run(args: &Args) -> Answer {
     let fit = if args.out.as_deref().is_some_and(many::is_table) { &FITS } else { &FIT };
     let outs = [
         ("fit", args.out.as_deref(), Some(fit)),
         ("page", args.report.as_deref(), Some(&PAGE)),
-        ("log", args.log.as_deref(), Some(&LOG)),
+        ("log", args.running.log_path(), Some(&LOG)),
         // It is read and judged once the data are there.
-        ("checkpoint", args.checkpoint.as_deref(), None),
+        ("checkpoint", args.running.checkpoint.as_deref(), None),
     ];
     let inputs = [("table", Some(args.file.as_path())), ("other fit", args.against.as_deref())];
     let inputs: Vec<(&str, &Path)> = inputs.into_iter().filter_map(|(what, path)| Some((what, path?))).collect();
     check_outs(&outs, &inputs, args.force)?;
-    let _lock = args.checkpoint.as_deref().map(FileLock::of).transpose()?;
+    let _lock = args.running.checkpoint.as_deref().map(FileLock::of).transpose()?;
     interrupt::watch_until_work();
-    args.hardware().check()?;
+    args.running.hardware().check()?;
     let options = args.options()?;
     let format = args.reading.format()?;
     match args.input(&format)? {
@@ -68,7 +72,9 @@ fn model(args: &Args, options: &FitOptions, names: &[&str]) -> Answer<(Formula, 
 
 /// A fit of a table in memory.
 fn of_table(args: &Args, format: &Format, options: &FitOptions) -> Answer {
+    let mut timings = Timings::new(&args.running, args.running.timings);
     let table = read(&args.file, format)?;
+    timings.table_is_read();
     say_notes("fit", &table);
     let names: Vec<&str> = table.names().collect();
     let (formula, target) = model(args, options, &names)?;
@@ -82,10 +88,15 @@ fn of_table(args: &Args, format: &Format, options: &FitOptions) -> Answer {
         problem = problem.sigma(sigma, options.absolute_sigma)?;
     }
     let problem = options.completed(problem)?;
+    if problem.is_many() && args.running.timings {
+        return Err(Failure::usage(
+            "timings: many fits are solved in one pass over their rows: expected a fit of all rows",
+        ));
+    }
     if problem.is_many() {
         return many::run(args, &problem, &options.solve, &target, table.source());
     }
-    finish(args, &problem, options, &rows, &target, table.source())
+    finish(args, (&problem, timings), options, &rows, &target, table.source())
 }
 
 /// A fit of rows that are read by ranges.
@@ -94,28 +105,41 @@ fn of_rows(args: &Args, source: Box<dyn RowSource>, options: &FitOptions) -> Ans
     let (formula, target) = model(args, options, &names)?;
     let places = places(&*source, options, &formula, &target)?;
     let plan = args.planned(&*source, &places)?;
-    if args.plan {
+    if args.running.plan {
         return Ok(());
     }
-    let source = Args::kept(source, &places, &plan)?;
+    let timings = Timings::new(&args.running, args.running.timings);
+    let source = Args::kept(Box::new(timings.metered(source)), &places, &plan)?;
     let sigma = options.sigma.as_deref().map(|name| (name, options.absolute_sigma));
     let rows = stream::sampled(&*source, &places, &formula, sigma.is_some())?;
     let problem = Problem::read(formula, &*source, &target, sigma, options.drops_missing)?;
     let problem = options.completed(problem.strategy(plan.strategy))?;
     let rows = Rows { dropped: source.rows() - problem.rows(), ..rows };
-    finish(args, &problem, options, &rows, &target, &args.file.display().to_string())
+    finish(args, (&problem, timings), options, &rows, &target, &args.file.display().to_string())
 }
 
 /// Solves the fit, and writes and shows its result.
-fn finish(args: &Args, problem: &Problem<'_>, options: &FitOptions, rows: &Rows, target: &str, source: &str) -> Answer {
+fn finish(
+    args: &Args,
+    (problem, mut timings): (&Problem<'_>, Timings),
+    options: &FitOptions,
+    rows: &Rows,
+    target: &str,
+    source: &str,
+) -> Answer {
     let started = host::now_ms();
     let smaller = args.against.as_deref().map(load_fit).transpose()?;
-    let (mut fit, checkpoint) = args.solve(problem, options, rows)?;
+    let (mut fit, checkpoint) = args.solve(problem, options, rows, &mut timings)?;
     if options.profile {
         add_profiles(problem, &mut fit, &options.solve)?;
     }
     let seconds = (host::now_ms() - started) / 1e3;
-    let json = report(problem, &fit, target, seconds);
+    let mut json = report(problem, &fit, target, seconds);
+    let timings = timings.told()?;
+    if let (Some((timings, _)), Json::Fields(fields)) = (&timings, &mut json) {
+        fields.push(("timings".to_owned(), timings.clone()));
+        json = sealed(json);
+    }
     let test =
         smaller.map(|smaller| smaller.tested_against(&SavedFit::parse(&json.to_string(), "fit")?)).transpose()?;
     if let Some(out) = &args.out {
@@ -144,6 +168,9 @@ fn finish(args: &Args, problem: &Problem<'_>, options: &FitOptions, rows: &Rows,
     }
     if let Some(chart) = curve_chart(&saved, rows, target)? {
         say(chart.text().trim_start_matches('\n'));
+    }
+    if let Some((_, text)) = timings {
+        say(&text);
     }
     converged(&fit)
 }

@@ -1,31 +1,37 @@
 //! `mero xpcs`: fits two-time correlations, and makes synthetic ones.
 
+mod homodyne;
 mod model;
+mod running;
 mod synthetic;
 
 use std::path::{Path, PathBuf};
 
 use crate::config::MOST_BYTES;
-use crate::options::contents::of_xpcs;
+use crate::fit::running::Running;
+use crate::fit::timings::Timings;
+use crate::options::contents::{LOG, of_xpcs};
 use crate::options::outputs::{Force, Wanted, check_outs, keep_out};
 use crate::options::pairs::{pairs, range, value};
 use crate::show::fitted::{cautions, parameter_table, stop_text};
 use crate::terminal::console::{complain, say, say_data};
 use crate::{Answer, Failure};
+use homodyne::HomodyneArgs;
 use meromorph::Error;
-use meromorph::fit::RobustLoss;
+use meromorph::fit::{Global, RobustLoss};
 use meromorph::internal::host;
 use meromorph::report::{counted, duration, figure};
 use meromorph_xpcs::{
-    ARRAYS_FILE, AngleRange, Config, Experiment, Fitting, Outcome, RESULT_FILES, Results, canonical, parse_angles,
-    read_experiment,
+    ARRAYS_FILE, AngleRange, Config, Experiment, Fitting, Outcome, PairRows, RESULT_FILES, Results, canonical,
+    check_arrays, chosen, open_experiment, parse_angles,
 };
 use model::ModelArgs;
+use running::{Run, kept_rows};
 use synthetic::SyntheticArgs;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Configuration: a YAML file with the keys of homodyne
+    /// Configuration: a YAML file with the keys of homodyne; also --config YAML
     #[arg(required_unless_present = "synthetic", value_name = "YAML")]
     file: Option<PathBuf>,
     /// Data: an NPZ file with phi_angles, c2_exp and t1 or dt; by default, experimental_data.file_path
@@ -67,15 +73,22 @@ pub(super) struct Args {
     /// Evaluations of the model over all pairs of times, at most; 0 = 500 for each free parameter and 500 more
     #[arg(long, alias = "max-iterations", value_name = "N")]
     max_evaluations: Option<usize>,
-    /// Threads; 0 = all. The result is the same for any number
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    threads: usize,
+    /// Search for the start all over the bounds, even if starts are given: none, multistart, cmaes
+    #[arg(long, value_name = "HOW")]
+    global: Option<String>,
+    #[command(flatten)]
+    running: Running,
+    /// Folder for the checkpoint, in the place of --checkpoint
+    #[arg(long, value_name = "DIR", group = "saved")]
+    checkpoint_dir: Option<PathBuf>,
     /// Write no fitted_data.npz, and remove an older one
     #[arg(long)]
     no_arrays: bool,
     /// Print only JSON, one object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    homodyne: HomodyneArgs,
     #[command(flatten)]
     force: Force,
     #[command(flatten)]
@@ -88,34 +101,50 @@ pub(super) fn run(args: &Args) -> Answer {
     if let Some(out) = &args.synthetic.synthetic {
         return synthetic::run(&args.synthetic, &args.model, (args.json, args.force.force), out);
     }
-    let file = args.file.as_deref().unwrap_or(Path::new(""));
-    let source = file.display().to_string();
-    let bytes = host::read_within(file, MOST_BYTES, "a configuration")?;
-    let text = String::from_utf8(bytes).map_err(|_| Error::new(format!("{source}: is not UTF-8 text")))?;
-    let mut config = Config::parse(&text, &source, args.model.flow())?;
-    args.model.apply(&mut config.fitting.model)?;
-    args.apply(&mut config.fitting)?;
-    let data = args.data.clone().or_else(|| config.data.clone()).ok_or_else(|| {
-        Failure::usage(format!("data: {source} has no experimental_data.file_path: expected one, or --data"))
-    })?;
-    let experiment = read_experiment(&data, &config.setup)?;
+    let (file, mut config) = args.config()?;
+    let run = Run::of(args, &mut config)?;
+    let mut timings = Timings::new(&run.running, run.running.timings);
+    let data = args.data(&file, &config)?;
+    let experiment = open_experiment(&data, &config.setup)?;
+    if let Some(last) =
+        config.setup.frames.1.filter(|last| *last > experiment.t.len() && config.setup.frames.0 <= Some(1))
+    {
+        let (times, data) = (experiment.t.len(), data.display());
+        config.notes.push(format!("end_frame: {last} is beyond the {times} times of {data}, which are all used"));
+    }
     let experiment = args.selected(experiment, &mut config)?;
+    if args.model.has_no_scaling() {
+        config.settle_scaling(experiment.phi.len());
+    }
     let out = args.out.clone().or_else(|| config.out.clone()).unwrap_or_else(|| PathBuf::from("xpcs_results"));
+    let Some((experiment, plan)) = run.planned(experiment, args.json)? else { return Ok(()) };
+    if !args.no_arrays {
+        check_arrays(&experiment, run.limit.bytes.min(host::memory_bytes()))?;
+    }
+    config.fitting.strategy = plan.strategy;
     // A folder that cannot be made is better known before the fit.
     host::make_folder(&out)?;
+    let log = run.log_in(&out);
     let paths: Vec<(&str, PathBuf)> = RESULT_FILES.iter().map(|name| (*name, out.join(name))).collect();
-    let outs: Vec<Wanted<'_>> =
-        paths.iter().map(|(name, path)| (*name, Some(path.as_path()), Some(of_xpcs(name)))).collect();
-    let inputs = [("configuration", file), ("data", data.as_path())];
+    let outs = paths.iter().map(|(name, path)| (*name, Some(path.as_path()), Some(of_xpcs(name))));
+    let outs: Vec<Wanted<'_>> = outs.chain([("log", log.as_deref(), Some(&LOG))]).collect();
+    let inputs = [("configuration", file.as_path()), ("data", data.as_path())];
     check_outs(&outs, &inputs, args.force.force)?;
-    let outcome = config.fitting.solve(&experiment)?;
+    let source = data.display().to_string();
+    experiment.check().map_err(|error| error.within(&source))?;
+    experiment.check_measured(&source)?;
+    let mut solver = run.solver((&config.fitting, &experiment), [&data, &out], log.as_deref(), args.force.force)?;
+    let rows = timings.metered(Box::new(PairRows::keeping(&experiment, kept_rows(&plan, &experiment))?));
+    let outcome = config.fitting.solve_by(&experiment, &rows, |problem, options, number| {
+        solver.solve(problem, options, &rows, (number, &mut timings))
+    })?;
     if outcome.is_restarted {
         let note =
             "with the given starts the search ended where the data determine nothing: other starts were looked for";
         config.notes.push(note.to_owned());
     }
-    let data = data.display().to_string();
-    let results = Results { outcome: &outcome, experiment: &experiment, data: &data, notes: &config.notes };
+    let (timings, times) = timings.told()?.unzip();
+    let results = Results { outcome: &outcome, experiment: &experiment, data: &source, notes: &config.notes, timings };
     let mut written = Vec::new();
     for (name, bytes) in results.files(!args.no_arrays)? {
         let path = out.join(name);
@@ -126,6 +155,8 @@ pub(super) fn run(args: &Args) -> Answer {
         // Those of another fit would contradict the other files.
         host::remove(&out.join(ARRAYS_FILE))?;
     }
+    // What it would save again is written.
+    solver.finish()?;
     if args.json {
         say_data(format!("{}\n", results.report()).as_bytes());
         return Ok(());
@@ -133,13 +164,43 @@ pub(super) fn run(args: &Args) -> Answer {
     for note in &config.notes {
         complain(&format!("xpcs: note: {note}"));
     }
-    say(&summary(&outcome, &experiment, &data));
+    say(&summary(&outcome, &experiment, &source));
+    if let Some(times) = times {
+        say(&times);
+    }
     let names: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     say(&format!("wrote {}", names.join(", ")));
     Ok(())
 }
 
 impl Args {
+    /// The configuration with what the command line changes, and its file.
+    fn config(&self) -> Answer<(PathBuf, Config)> {
+        let file = self.file.clone().unwrap_or_default();
+        let source = file.display().to_string();
+        let bytes = host::read_within(&file, MOST_BYTES, "a configuration")?;
+        let text = String::from_utf8(bytes).map_err(|_| Error::new(format!("{source}: is not UTF-8 text")))?;
+        let mut config = Config::parse(&text, &source, self.model.flow())?;
+        self.homodyne.apply(&mut config)?;
+        self.model.apply(&mut config.fitting.model)?;
+        self.apply(&mut config.fitting)?;
+        Ok((file, config))
+    }
+
+    /// The data file: a relative path is looked for in the current folder, then in that of the configuration.
+    fn data(&self, file: &Path, config: &Config) -> Answer<PathBuf> {
+        if let Some(data) = &self.data {
+            return Ok(data.clone());
+        }
+        let missing = || {
+            let source = file.display();
+            Failure::usage(format!("data: {source} has no experimental_data.file_path: expected one, or --data"))
+        };
+        let data = config.data.clone().ok_or_else(missing)?;
+        let beside = host::folder_of(file).join(&data);
+        Ok(if !data.exists() && beside.exists() { beside } else { data })
+    }
+
     /// Changes what the command line says of starts and of the search.
     fn apply(&self, fitting: &mut Fitting) -> Answer {
         let mut starts: Vec<(&'static str, f64)> = Vec::new();
@@ -165,8 +226,11 @@ impl Args {
         }
         fitting.loss_scale = self.loss_scale.unwrap_or(fitting.loss_scale);
         fitting.is_absolute = self.absolute_sigma;
+        if let Some(name) = &self.global {
+            fitting.options.global = chosen("global", name, &Global::ALL)?;
+        }
         let options = &mut fitting.options;
-        (options.level, options.threads) = (self.level, self.threads);
+        options.level = self.level;
         options.evaluations = self.max_evaluations.unwrap_or(options.evaluations);
         Ok(())
     }
@@ -179,7 +243,7 @@ impl Args {
             return Ok(experiment);
         }
         match AngleRange::places(ranges, &experiment.phi) {
-            Ok(places) => Ok(experiment.with_angles(&places)),
+            Ok(places) => Ok(experiment.with_angles(&places)?),
             Err(error) if given.is_none() && config.has_fallback => {
                 config.notes.push(format!("{error}: all angles are used, as fallback_to_all_angles says"));
                 Ok(experiment)

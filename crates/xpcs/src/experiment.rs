@@ -1,57 +1,10 @@
 //! The measured correlations and the geometry of the experiment.
 
+use std::ops::Range;
+
+use super::values::Values;
 use meromorph::error::{Error, Result};
 use meromorph::internal::host::number;
-
-/// Numbers in single or in double precision.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Values {
-    /// 32 bits.
-    Single(Vec<f32>),
-    /// 64 bits.
-    Double(Vec<f64>),
-}
-
-impl Values {
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Single(values) => values.len(),
-            Self::Double(values) => values.len(),
-        }
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The number at a place.
-    pub fn at(&self, place: usize) -> f64 {
-        match self {
-            Self::Single(values) => f64::from(values[place]),
-            Self::Double(values) => values[place],
-        }
-    }
-
-    /// Consecutive numbers from a place on.
-    pub fn copy(&self, from: usize, into: &mut [f64]) {
-        match self {
-            Self::Single(values) => {
-                into.iter_mut().zip(&values[from..]).for_each(|(into, value)| *into = f64::from(*value));
-            }
-            Self::Double(values) => into.copy_from_slice(&values[from..][..into.len()]),
-        }
-    }
-
-    /// Those at places.
-    fn picked(&self, places: impl Iterator<Item = usize>) -> Self {
-        match self {
-            Self::Single(values) => Self::Single(places.map(|at| values[at]).collect()),
-            Self::Double(values) => Self::Double(places.map(|at| values[at]).collect()),
-        }
-    }
-}
 
 /// Two-time correlations at several angles.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,16 +70,43 @@ impl Experiment {
             let [angle, i, j] = at;
             Err(Error::new(format!("xpcs: {what}[{angle}, {i}, {j}]: got {}, expected {expected}", number(value))))
         };
-        for at in self.pairs() {
-            let place = self.place(at);
-            let value = self.c2.at(place);
-            if !value.is_finite() {
-                return wrong("c2", at, value, "a finite number");
+        self.each_row(&self.c2, |[angle, i], row| match row.iter().position(|value| !value.is_finite()) {
+            Some(at) => wrong("c2", [angle, i, i + 1 + at], row[at], "a finite number"),
+            None => Ok(()),
+        })?;
+        let Some(sigma) = &self.sigma else { return Ok(()) };
+        self.each_row(sigma, |[angle, i], row| {
+            match row.iter().position(|sigma| !(*sigma > 0.0 && sigma.is_finite())) {
+                Some(at) => wrong("sigma", [angle, i, i + 1 + at], row[at], "a finite number above 0"),
+                None => Ok(()),
             }
-            if let Some(sigma) = self.sigma.as_ref().map(|sigma| sigma.at(place))
-                && !(sigma > 0.0 && sigma.is_finite())
-            {
-                return wrong("sigma", at, sigma, "a finite number above 0");
+        })
+    }
+
+    /// Errors if c2 is 0 wherever t1 < t2.
+    pub fn check_measured(&self, source: &str) -> Result<()> {
+        let mut is_zero = true;
+        self.each_row(&self.c2, |_, row| {
+            is_zero &= row.iter().all(|value| *value == 0.0);
+            Ok(())
+        })?;
+        let wrong = "c2_exp is 0 wherever t1 < t2: expected full matrices or their upper triangles";
+        if is_zero { Err(Error::new(format!("{source}: {wrong}"))) } else { Ok(()) }
+    }
+
+    /// Hands over the values of all pairs t1 < t2, those of an angle and a t1 at a time.
+    pub(super) fn each_row(
+        &self,
+        values: &Values,
+        mut take: impl FnMut([usize; 2], &[f64]) -> Result<()>,
+    ) -> Result<()> {
+        let times = self.t.len();
+        let mut row = vec![0.0; times];
+        for angle in 0..self.phi.len() {
+            for i in 0..times - 1 {
+                let row = &mut row[..times - 1 - i];
+                values.copy(self.place([angle, i, i + 1]), row)?;
+                take([angle, i], row)?;
             }
         }
         Ok(())
@@ -144,33 +124,49 @@ impl Experiment {
     }
 
     /// The same with some of the angles.
-    pub fn with_angles(self, kept: &[usize]) -> Self {
-        let all: Vec<usize> = (0..self.t.len()).collect();
-        if kept.iter().copied().eq(0..self.phi.len()) { self } else { self.picked(kept, &all) }
+    pub fn with_angles(self, kept: &[usize]) -> Result<Self> {
+        let times = self.t.len();
+        if kept.iter().copied().eq(0..self.phi.len()) { Ok(self) } else { self.part(kept, 0..times) }
     }
 
     /// The same with some consecutive times, the first of which becomes 0, as homodyne counts.
-    pub fn with_times(self, kept: std::ops::Range<usize>) -> Self {
+    pub fn with_times(self, kept: Range<usize>) -> Result<Self> {
         let angles: Vec<usize> = (0..self.phi.len()).collect();
         let first = self.t[kept.start];
-        let all = kept == (0..self.t.len());
-        let mut some = if all { self } else { self.picked(&angles, &kept.collect::<Vec<usize>>()) };
+        let is_all = kept == (0..self.t.len());
+        let mut some = if is_all { self } else { self.part(&angles, kept)? };
         some.t.iter_mut().for_each(|t| *t -= first);
-        some
+        Ok(some)
     }
 
-    /// Some of the angles and times.
-    pub(super) fn picked(&self, angles: &[usize], times: &[usize]) -> Self {
-        let places = || {
-            let rows = angles.iter().flat_map(|&angle| times.iter().map(move |&i| [angle, i]));
-            rows.flat_map(|[angle, i]| times.iter().map(move |&j| self.place([angle, i, j])))
+    /// The same with its numbers in memory. Errors if they do not fit.
+    pub fn held(self) -> Result<Self> {
+        let c2 = self.c2.held("c2_exp")?;
+        Ok(Self { c2, sigma: self.sigma.map(|sigma| sigma.held("sigma")).transpose()?, ..self })
+    }
+
+    /// Some of the angles and consecutive times; numbers in a file stay there.
+    fn part(self, angles: &[usize], times: Range<usize>) -> Result<Self> {
+        let stored = |values: &Values| match values {
+            Values::Stored(stored) => Some(Values::Stored(stored.part(angles, times.clone()))),
+            _ => None,
         };
-        Self {
+        let Some(c2) = stored(&self.c2) else { return self.picked(angles, &times.collect::<Vec<usize>>()) };
+        let sigma = self.sigma.as_ref().map(|sigma| {
+            stored(sigma).map_or_else(|| sigma.picked(&self, angles, &times.clone().collect::<Vec<usize>>()), Ok)
+        });
+        let phi = angles.iter().map(|&angle| self.phi[angle]).collect();
+        Ok(Self { phi, sigma: sigma.transpose()?, t: self.t[times].to_vec(), c2, ..self })
+    }
+
+    /// Some of the angles and times, in memory.
+    pub(super) fn picked(&self, angles: &[usize], times: &[usize]) -> Result<Self> {
+        Ok(Self {
             phi: angles.iter().map(|&angle| self.phi[angle]).collect(),
             t: times.iter().map(|&at| self.t[at]).collect(),
-            c2: self.c2.picked(places()),
-            sigma: self.sigma.as_ref().map(|sigma| sigma.picked(places())),
+            c2: self.c2.picked(self, angles, times)?,
+            sigma: self.sigma.as_ref().map(|sigma| sigma.picked(self, angles, times)).transpose()?,
             ..*self
-        }
+        })
     }
 }

@@ -1,12 +1,15 @@
 //! Experiments as archives of numpy: `phi_angles` [m], `c2_exp` [m, n, n], the times `t1` [n] (and the same `t2`) or the time step `dt`, perhaps `q`,
 //! `stator_rotor_gap` and `sigma` [m, n, n]. What an archive lacks comes from the configuration.
 
+use std::io::BufReader;
 use std::path::Path;
+use std::sync::Arc;
 
-use super::experiment::{Experiment, Values};
+use super::experiment::Experiment;
+use super::values::{Stored, Values};
 use meromorph::error::{Error, Result, listed};
 use meromorph::files::npy::{self, Array};
-use meromorph::internal::host::{self, Archive, Member, gib, number};
+use meromorph::internal::host::{self, Archive, Member, RangeFile, RangeReader, Spool, number};
 
 /// What a configuration says about an experiment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,15 +26,28 @@ pub struct Setup {
 
 const EXPECTED: &str = "expected an archive of numpy (NPZ) with phi_angles, c2_exp and t1 or dt, as numpy.savez writes";
 
-/// Reads an experiment. Errors if an array is missing or has another shape, or if the file contradicts the setup.
+/// Reads an experiment into memory. Errors if an array is missing or has another shape, if the file contradicts the setup, or if a number that is used
+/// is not finite.
 pub fn read_experiment(path: &Path, setup: &Setup) -> Result<Experiment> {
+    let experiment = open_experiment(path, setup)?.held()?;
     let source = path.display().to_string();
-    let bytes = host::read_checked(path, |bytes| match bytes {
-        [b'P', b'K', 3, 4, ..] => Ok(()),
-        [0x89, b'H', b'D', b'F', ..] => Err(format!("is an HDF5 file, which is not read: {EXPECTED}")),
-        _ => Err(format!("is not an archive: {EXPECTED}")),
-    })?;
-    let mut file = File { archive: Archive::open(&bytes, &source)?, source: &source };
+    experiment.check().map_err(|error| error.within(&source))?;
+    experiment.check_measured(&source)?;
+    Ok(experiment)
+}
+
+/// The same whose matrices stay in the file, or in a temporary one if they are packed; they are not looked at yet. Those in Fortran order are in memory.
+pub fn open_experiment(path: &Path, setup: &Setup) -> Result<Experiment> {
+    let source = path.display().to_string();
+    let opened = Arc::new(RangeFile::open(path)?);
+    match opened.part(0, 4)?[..] {
+        [b'P', b'K', 3, 4] => {}
+        [0x89, b'H', b'D', b'F'] => {
+            return Err(Error::new(format!("{source}: is an HDF5 file, which is not read: {EXPECTED}")));
+        }
+        _ => return Err(Error::new(format!("{source}: is not an archive: {EXPECTED}"))),
+    }
+    let mut file = File { archive: Archive::open_file(&opened)?, opened: &opened, source: &source };
     let phi = file.line("phi_angles")?.ok_or_else(|| file.missing("phi_angles"))?;
     let (shape, c2) = file.cube("c2_exp")?.ok_or_else(|| file.missing("c2_exp"))?;
     let [angles, times, _] = shape;
@@ -59,19 +75,15 @@ pub fn read_experiment(path: &Path, setup: &Setup) -> Result<Experiment> {
     let gap = file.agreed("stator_rotor_gap", setup.gap)?;
     let (kept, frames) = (kept(setup.frames, times).map_err(|error| error.within(&source))?, times);
     let experiment = Experiment { phi, t, dt: dt.unwrap_or(own), q, gap, c2, sigma };
-    let experiment = if kept == (0..frames) { experiment } else { experiment.with_times(kept) };
-    experiment.check().map_err(|error| error.within(&source))?;
-    if experiment.pairs().all(|at| experiment.c2.at(experiment.place(at)) == 0.0) {
-        return Err(wrong("c2_exp is 0 wherever t1 < t2: expected full matrices or their upper triangles".to_owned()));
-    }
-    Ok(experiment)
+    if kept == (0..frames) { Ok(experiment) } else { experiment.with_times(kept) }
 }
 
 fn is_near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-6 * a.abs().max(b.abs())
 }
 
-/// The times to keep. Frames count from 1; a file that has exactly as many times as there are frames was cut before.
+/// The times to keep. Frames count from 1; a file that has exactly as many times as there are frames was cut before, and one with fewer, none of which
+/// are left out at the start, is used whole.
 fn kept((first, last): (Option<usize>, Option<usize>), times: usize) -> Result<std::ops::Range<usize>> {
     let (first, end) = (first.unwrap_or(1), last.unwrap_or(times));
     if first < 1 || end < first + 2 {
@@ -80,13 +92,15 @@ fn kept((first, last): (Option<usize>, Option<usize>), times: usize) -> Result<s
     match last {
         Some(end) if end + 1 - first == times => Ok(0..times),
         _ if end <= times => Ok(first - 1..end),
+        _ if first == 1 && times >= 3 => Ok(0..times),
         _ => Err(Error::new(format!("frames: got {first} to {end}, expected at most {times}, the times of c2_exp"))),
     }
 }
 
 /// An archive that is read.
 struct File<'a> {
-    archive: Archive<'a>,
+    archive: Archive<'a, BufReader<RangeReader<'a>>>,
+    opened: &'a Arc<RangeFile>,
     source: &'a str,
 }
 
@@ -121,29 +135,45 @@ impl File<'_> {
         })
     }
 
+    /// Matrices, which stay in a file if they are in C order.
     fn cube(&mut self, name: &str) -> Result<Option<([usize; 3], Values)>> {
-        self.with(name, |array, place| {
-            let [angles, times, others] = array.layout.shape[..] else {
-                let shape = &array.layout.shape;
-                return Err(Error::new(format!("{place}: got the shape {shape:?}, expected [angles, times, times]")));
-            };
-            if times != others || times < 3 || angles == 0 {
-                return Err(Error::new(format!(
-                    "{place}: got {angles} matrices of {times} x {others}, expected square ones of at least 3 x 3"
-                )));
+        let (member, place) = (format!("{name}.npy"), format!("{}: {name}", self.source));
+        if !self.archive.names()?.contains(&member) {
+            return Ok(None);
+        }
+        let (start, bytes) = self.archive.start(&member, npy::MOST_HEADER_BYTES)?;
+        let layout = npy::Layout::parse(&start, bytes, &place)?;
+        let [angles, times, others] = layout.shape[..] else {
+            let shape = &layout.shape;
+            return Err(Error::new(format!("{place}: got the shape {shape:?}, expected [angles, times, times]")));
+        };
+        if times != others || times < 3 || angles == 0 {
+            return Err(Error::new(format!(
+                "{place}: got {angles} matrices of {times} x {others}, expected square ones of at least 3 x 3"
+            )));
+        }
+        let shape = [angles, times, others];
+        if layout.is_fortran {
+            let bytes = self.archive.unpack(&member)?;
+            return Ok(Some((shape, Values::Double(Array::parse(&bytes, &place)?.values(|value| value)))));
+        }
+        let (held, first) = match self.archive.place(&member)? {
+            Some(range) if range.end > self.opened.bytes() => {
+                let (got, expected) = (self.opened.bytes(), range.end);
+                return Err(Error::new(format!("{place}: is cut short: got {got} bytes, expected {expected}")));
             }
-            let bytes = array.numbers() * if array.is_single() { 4 } else { 8 };
-            if bytes > host::memory_bytes() {
-                let [bytes, most] = [bytes, host::memory_bytes()].map(gib);
-                return Err(Error::new(format!("{place}: it needs {bytes}, this process may use {most}")));
+            Some(range) => {
+                self.archive.check(&member)?;
+                (self.opened.clone(), range.start)
             }
-            let values = if array.is_single() {
-                Values::Single(array.values(|value| value as f32))
-            } else {
-                Values::Double(array.values(|value| value))
-            };
-            Ok(([angles, times, others], values))
-        })
+            None => {
+                let mut spool = Spool::new(&place)?;
+                self.archive.unpack_to(&member, &mut spool)?;
+                (Arc::new(spool.finish()?), 0)
+            }
+        };
+        let stored = Stored::new(held, first + layout.start as u64, layout.dtype, [angles, times]);
+        Ok(Some((shape, Values::Stored(stored))))
     }
 
     /// A number of the file or of the setup. Errors if they differ.
@@ -217,13 +247,13 @@ pub fn experiment_bytes(experiment: &Experiment) -> Result<Vec<u8>> {
     let Experiment { phi, t, dt, q, gap, c2, sigma } = experiment;
     let line = |values: &[f64]| npy::write(&[values.len()], false, values.iter().copied());
     let one = |value: f64| npy::write(&[], false, std::iter::once(value));
-    let cube = |values: &Values| {
-        let is_single = matches!(values, Values::Single(_));
-        npy::write(&[phi.len(), t.len(), t.len()], is_single, (0..values.len()).map(|at| values.at(at)))
-    };
+    let cube =
+        |values: &(bool, Vec<f64>)| npy::write(&[phi.len(), t.len(), t.len()], values.0, values.1.iter().copied());
+    let numbers = |values: &Values| values.numbers().map(|numbers| (values.is_single(), numbers));
+    let (c2, sigma) = (numbers(c2)?, sigma.as_ref().map(numbers).transpose()?);
     let mut members: Vec<Member<'_>> = vec![
         ("phi_angles.npy", Box::new(|| line(phi))),
-        ("c2_exp.npy", Box::new(|| cube(c2))),
+        ("c2_exp.npy", Box::new(|| cube(&c2))),
         ("t1.npy", Box::new(|| line(t))),
         ("t2.npy", Box::new(|| line(t))),
         ("dt.npy", Box::new(|| one(*dt))),
@@ -232,7 +262,7 @@ pub fn experiment_bytes(experiment: &Experiment) -> Result<Vec<u8>> {
     if let Some(gap) = *gap {
         members.push(("stator_rotor_gap.npy", Box::new(move || one(gap))));
     }
-    if let Some(sigma) = sigma {
+    if let Some(sigma) = &sigma {
         members.push(("sigma.npy", Box::new(|| cube(sigma))));
     }
     host::pack(&members)

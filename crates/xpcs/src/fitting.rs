@@ -2,10 +2,11 @@
 
 use super::experiment::Experiment;
 use super::model::{Model, Scaling};
-use super::parameter::{ParameterInfo, canonical};
+use super::parameter::ParameterInfo;
 use super::rows::PairRows;
 use meromorph::error::{Error, Result};
-use meromorph::fit::{Fit, Formula, Problem, RobustLoss, SolveOptions, report, solve};
+use meromorph::files::RowSource;
+use meromorph::fit::{Fit, Formula, Global, Problem, RobustLoss, SolveOptions, Strategy, report, solve};
 use meromorph::internal::host::{self, number};
 use meromorph::internal::json::Json;
 
@@ -28,6 +29,8 @@ pub struct Fitting {
     pub loss_scale: f64,
     /// Whether standard errors follow from sigma alone; otherwise they are scaled by the residuals.
     pub is_absolute: bool,
+    /// Where the rows are while the fit runs; only named in its report.
+    pub strategy: Strategy,
     /// How the minimum is searched.
     pub options: SolveOptions,
 }
@@ -70,6 +73,7 @@ impl Fitting {
             loss: RobustLoss::Linear,
             loss_scale: 1.0,
             is_absolute: false,
+            strategy: Strategy::Standard,
             options: SolveOptions::default(),
         }
     }
@@ -78,17 +82,27 @@ impl Fitting {
     ///
     /// If the search ends where the data determine nothing, as where a rate is at its least everywhere, other starts are looked for.
     pub fn solve(&self, experiment: &Experiment) -> Result<Outcome> {
+        self.solve_by(experiment, &PairRows::new(experiment), |problem, options, _| solve(problem, options))
+    }
+
+    /// The same of the experiment's pairs as `rows`, with a search by `solve`, which also gets its number: 0, and 1 if other starts are looked for.
+    pub fn solve_by<E: From<Error>>(
+        &self,
+        experiment: &Experiment,
+        rows: &dyn RowSource,
+        mut solve: impl FnMut(&Problem<'_>, &SolveOptions, usize) -> std::result::Result<Fit, E>,
+    ) -> std::result::Result<Outcome, E> {
         experiment.check()?;
         let started = host::now_ms();
-        let is_given = self.candidates()?.len() == 1;
+        // A search all over the bounds needs no starts.
+        let is_given = self.options.global != Global::None || self.candidates(experiment)?.len() == 1;
         let first = if is_given { self.clone() } else { self.searched(experiment)? };
-        let rows = PairRows::new(experiment);
-        let problem = first.problem(&rows, experiment)?;
-        let mut fit = solve(&problem, &self.options)?;
+        let problem = first.problem(rows, experiment)?;
+        let mut fit = solve(&problem, &self.options, 0)?;
         let mut is_restarted = false;
         if is_given && !fit.undetermined.is_empty() {
             let open = Self { starts: Vec::new(), angle_starts: Vec::new(), ..self.clone() };
-            let other = solve(&open.searched(experiment)?.problem(&rows, experiment)?, &self.options)?;
+            let other = solve(&open.searched(experiment)?.problem(rows, experiment)?, &self.options, 1)?;
             is_restarted = other.cost < fit.cost;
             fit = if is_restarted { other } else { fit };
         }
@@ -103,10 +117,10 @@ impl Fitting {
         Formula::parse(&self.model.formula(experiment)?, &["t1", "t2", "phi"])
     }
 
-    fn problem<'a>(&self, rows: &'a PairRows<'a>, experiment: &Experiment) -> Result<Problem<'a>> {
+    pub(super) fn problem<'a>(&self, rows: &'a dyn RowSource, experiment: &Experiment) -> Result<Problem<'a>> {
         let sigma = experiment.sigma.as_ref().map(|_| ("sigma", self.is_absolute));
         let mut problem = Problem::read(self.formula(experiment)?, rows, "c2", sigma, false)?;
-        problem = problem.loss(self.loss, self.loss_scale)?;
+        problem = problem.loss(self.loss, self.loss_scale)?.strategy(self.strategy);
         for known in self.model.parameters() {
             let [low, high] = self.bounds(known);
             let start = self.start(known)?;
@@ -132,14 +146,19 @@ impl Fitting {
             // A value outside of the usual bounds is the user's choice.
             problem = problem.bounds(name, f64::NEG_INFINITY, f64::INFINITY)?.fix(name, *value)?;
         }
+        if let Some(known) =
+            self.model.redundant().filter(|known| !self.fixed.iter().any(|(name, _)| *name == known.name))
+        {
+            problem = problem.fix(known.name, self.start(known)?)?;
+        }
         Ok(problem)
     }
 
-    fn bounds(&self, known: &ParameterInfo) -> [f64; 2] {
+    pub(super) fn bounds(&self, known: &ParameterInfo) -> [f64; 2] {
         self.bounds.iter().find(|(name, _)| *name == known.name).map_or(known.bounds, |(_, bounds)| *bounds)
     }
 
-    fn is_given(&self, name: &str) -> bool {
+    pub(super) fn is_given(&self, name: &str) -> bool {
         self.starts.iter().chain(&self.fixed).any(|(known, _)| *known == name)
     }
 
@@ -157,72 +176,4 @@ impl Fitting {
             None => Ok(f64::midpoint(low, high)),
         }
     }
-}
-
-/// Times of the thinned data on which starts are tried, at most.
-const TRIED_TIMES: usize = 16;
-/// Angles of them, at most.
-const TRIED_ANGLES: usize = 8;
-
-/// For each parameter of which the cost has several minima, how many starts are tried between its bounds, and whether they are spaced by factors.
-const TRIED: [(&str, usize, bool); 3] = [("D0", 3, true), ("alpha", 2, false), ("gamma_dot_0", 6, true)];
-
-impl Fitting {
-    /// Every combination of starts to try.
-    fn candidates(&self) -> Result<Vec<Vec<(&'static str, f64)>>> {
-        let mut all = vec![self.starts.clone()];
-        for (name, count, is_by_factors) in TRIED {
-            let known = canonical(name)?;
-            let is_tried = self.model.parameters().any(|one| one.name == name) && !self.is_given(name);
-            if !is_tried {
-                continue;
-            }
-            let [low, high] = self.bounds(known);
-            let is_by_factors = is_by_factors && low > 0.0;
-            let value = |at: usize| {
-                let share = (at as f64 + 0.5) / count as f64;
-                if is_by_factors { low * (high / low).powf(share) } else { low + (high - low) * share }
-            };
-            let with = |one: Vec<(&'static str, f64)>| {
-                (0..count).map(move |at| [&one[..], &[(known.name, value(at))]].concat()).collect::<Vec<_>>()
-            };
-            all = all.into_iter().flat_map(with).collect();
-        }
-        Ok(all)
-    }
-
-    /// The same with the starts that lead to the smallest cost on some of the times and angles.
-    fn searched(&self, experiment: &Experiment) -> Result<Self> {
-        let thinned = thinned(experiment);
-        // Whether contrasts differ changes little here.
-        let simple = Self {
-            model: Model { scaling: Scaling::Constant, ..self.model },
-            angle_starts: Vec::new(),
-            options: SolveOptions { evaluations: 100, ..self.options.clone() },
-            ..self.clone()
-        };
-        let rows = PairRows::new(&thinned);
-        let tried: Vec<Option<Fit>> = host::in_threads(&self.candidates()?, |starts| {
-            let one = Self { starts: starts.clone(), ..simple.clone() };
-            let options = SolveOptions { threads: 1, ..one.options.clone() };
-            one.problem(&rows, &thinned).and_then(|problem| solve(&problem, &options)).ok()
-        });
-        let best = tried.into_iter().flatten().min_by(|a, b| a.cost.total_cmp(&b.cost));
-        let Some(best) = best else { return Ok(self.clone()) };
-        let mut starts = self.starts.clone();
-        for known in self.model.parameters().filter(|known| !self.is_given(known.name)) {
-            starts.push((known.name, best.value(known.name).unwrap_or(known.start)));
-        }
-        Ok(Self { starts, ..self.clone() })
-    }
-}
-
-/// Some of the times and angles, spread over all.
-fn thinned(experiment: &Experiment) -> Experiment {
-    let spread = |count: usize, most: usize| -> Vec<usize> {
-        let kept = count.min(most);
-        (0..kept).map(|at| if kept == 1 { 0 } else { at * (count - 1) / (kept - 1) }).collect()
-    };
-    let angles = spread(experiment.phi.len(), TRIED_ANGLES);
-    experiment.picked(&angles, &spread(experiment.t.len(), TRIED_TIMES))
 }

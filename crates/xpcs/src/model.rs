@@ -7,9 +7,12 @@
 //! B and k differ between sources; see [`Convention`]. The integrals are sums of trapezoids between the measured times. As in homodyne, t is at
 //! least dt/2 and both rates are at least 1e-10. Its other guards change no digit of g2 and are left out: the smooth absolute value √(x² + 1e-12)
 //! of a sum that is positive anyway, and the smallest g1 of 1e-10.
+//!
+//! Two components, a reference r and a sample s that moves with the velocity v against it, are in `two_component.rs`.
 
 use super::experiment::Experiment;
 use super::parameter::{PARAMETERS, ParameterInfo};
+use super::two_component;
 use meromorph::error::{Error, Result, hint, listed};
 use meromorph::internal::host::number;
 
@@ -20,6 +23,8 @@ pub enum Flow {
     Static,
     /// It diffuses in a laminar shear flow.
     Laminar,
+    /// It moves against a reference, with which its scattering interferes (heterodyne).
+    TwoComponent,
 }
 
 impl Flow {
@@ -28,6 +33,7 @@ impl Flow {
         match self {
             Self::Static => "static",
             Self::Laminar => "laminar_flow",
+            Self::TwoComponent => "heterodyne",
         }
     }
 }
@@ -107,12 +113,20 @@ impl Model {
     /// Its parameters.
     pub fn parameters(&self) -> impl Iterator<Item = &'static ParameterInfo> + use<> {
         let flow = self.flow;
-        PARAMETERS.iter().filter(move |one| flow == Flow::Laminar || !one.is_of_flow)
+        PARAMETERS.iter().filter(move |one| one.flows.contains(&flow))
+    }
+
+    /// A parameter that is not fitted, since others have the same effect.
+    pub(super) fn redundant(&self) -> Option<&'static ParameterInfo> {
+        PARAMETERS.iter().find(|one| self.flow == Flow::TwoComponent && one.name == "f2")
     }
 
     /// Its formula over the columns t1, t2 and phi for a geometry and a time step. Errors if the flow needs a gap that is not known.
     pub fn formula(&self, experiment: &Experiment) -> Result<String> {
         let bracket = if self.scaling == Scaling::Individual { "[phi]" } else { "" };
+        if self.flow == Flow::TwoComponent {
+            return Ok(two_component::formula(experiment, bracket));
+        }
         let least = number(least_time(experiment.dt)).to_string();
         let rate = |start: &str, power: &str, offset: &str| {
             let floor = number(LEAST_RATE);
@@ -121,7 +135,7 @@ impl Model {
         let square = number(experiment.q * experiment.q);
         let diffusion = format!("exp(-{square}*{})", rate("D0", "alpha", "D_offset"));
         let shear = match self.flow {
-            Flow::Static => String::new(),
+            Flow::Static | Flow::TwoComponent => String::new(),
             Flow::Laminar => {
                 let factor = number(self.factor(experiment)?);
                 let shear = rate("gamma_dot_0", "beta", "gamma_dot_offset");

@@ -1,5 +1,6 @@
-//! The parameters: names, units, bounds and starts, those of homodyne 2.23.
+//! The parameters: names, units, bounds and starts, those of homodyne 2.23 and of heterodyne 2.0.
 
+use super::model::Flow;
 use meromorph::error::{Error, Result, hint, listed};
 
 /// What is known of a parameter before the fit.
@@ -15,41 +16,51 @@ pub struct ParameterInfo {
     pub bounds: [f64; 2],
     /// Where the search starts.
     pub start: f64,
-    /// Whether only the model of laminar flow has it.
-    pub is_of_flow: bool,
+    /// The models that have it.
+    pub flows: &'static [Flow],
 }
 
-/// Contrast and offset, then the three parameters of diffusion, then the four of flow.
-pub static PARAMETERS: [ParameterInfo; 9] = [
-    diffusion("contrast", &[], "", [0.0, 1.0], 0.5),
-    diffusion("offset", &[], "", [0.5, 1.5], 1.0),
-    diffusion("D0", &[], "Å²/s", [100.0, 1e5], 1000.0),
-    diffusion("alpha", &[], "", [-2.0, 2.0], 0.5),
-    diffusion("D_offset", &[], "Å²/s", [-1e5, 1e5], 10.0),
-    flow("gamma_dot_0", &["gamma_dot_t0"], "1/s", [1e-6, 0.5], 0.01),
-    flow("beta", &[], "", [-2.0, 2.0], 0.5),
-    flow("gamma_dot_offset", &["gamma_dot_t_offset"], "1/s", [-0.1, 0.1], 0.0),
-    flow("phi0", &[], "degrees", [-10.0, 10.0], 0.0),
+const ALL: &[Flow] = &[Flow::Static, Flow::Laminar, Flow::TwoComponent];
+const ONE_COMPONENT: &[Flow] = &[Flow::Static, Flow::Laminar];
+const MOVING: &[Flow] = &[Flow::Laminar, Flow::TwoComponent];
+const LAMINAR: &[Flow] = &[Flow::Laminar];
+const TWO: &[Flow] = &[Flow::TwoComponent];
+
+/// Contrast and offset, three parameters of diffusion and four of flow; then those of two components, which have the exponent `beta` and the angle
+/// `phi0` in common with the flow.
+pub static PARAMETERS: [ParameterInfo; 21] = [
+    one("contrast", &[], "", [0.0, 1.0], 0.5, ALL),
+    one("offset", &[], "", [0.5, 1.5], 1.0, ALL),
+    one("D0", &[], "Å²/s", [100.0, 1e5], 1000.0, ONE_COMPONENT),
+    one("alpha", &[], "", [-2.0, 2.0], 0.5, ONE_COMPONENT),
+    one("D_offset", &[], "Å²/s", [-1e5, 1e5], 10.0, ONE_COMPONENT),
+    one("gamma_dot_0", &["gamma_dot_t0"], "1/s", [1e-6, 0.5], 0.01, LAMINAR),
+    one("D0_ref", &[], "Å²/s", [100.0, 1e6], 1e4, TWO),
+    one("alpha_ref", &[], "", [-2.0, 2.0], 0.0, TWO),
+    one("D_offset_ref", &[], "Å²/s", [-1e5, 1e5], 0.0, TWO),
+    one("D0_sample", &[], "Å²/s", [100.0, 1e6], 1e4, TWO),
+    one("alpha_sample", &[], "", [-2.0, 2.0], 0.0, TWO),
+    one("D_offset_sample", &[], "Å²/s", [-1e5, 1e5], 0.0, TWO),
+    one("v0", &[], "Å/s", [1e-6, 1e4], 1e3, TWO),
+    one("beta", &[], "", [-2.0, 2.0], 0.5, MOVING),
+    one("v_offset", &[], "Å/s", [-100.0, 100.0], 0.0, TWO),
+    one("gamma_dot_offset", &["gamma_dot_t_offset"], "1/s", [-0.1, 0.1], 0.0, LAMINAR),
+    one("f0", &[], "", [0.0, 1.0], 0.5, TWO),
+    one("f1", &[], "1/s", [-10.0, 10.0], 0.0, TWO),
+    one("f2", &[], "s", [-1e4, 1e4], 0.0, TWO),
+    one("f3", &[], "", [0.0, 1.0], 0.0, TWO),
+    one("phi0", &["phi_0", "phi0_het"], "degrees", [-10.0, 10.0], 0.0, MOVING),
 ];
 
-const fn diffusion(
+const fn one(
     name: &'static str,
     aliases: &'static [&'static str],
     unit: &'static str,
     bounds: [f64; 2],
     start: f64,
+    flows: &'static [Flow],
 ) -> ParameterInfo {
-    ParameterInfo { name, aliases, unit, bounds, start, is_of_flow: false }
-}
-
-const fn flow(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    unit: &'static str,
-    bounds: [f64; 2],
-    start: f64,
-) -> ParameterInfo {
-    ParameterInfo { name, aliases, unit, bounds, start, is_of_flow: true }
+    ParameterInfo { name, aliases, unit, bounds, start, flows }
 }
 
 /// The parameter of this name or alias. Errors if there is none.

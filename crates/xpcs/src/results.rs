@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::experiment::{Experiment, Values};
+use super::experiment::Experiment;
 use super::fitting::Outcome;
 use super::model::{Scaling, SincArgument};
 use super::parameter::canonical;
 use super::theory::decay;
+use super::values::Values;
 use meromorph::error::{Error, Result};
 use meromorph::files::npy;
 use meromorph::fit::sealed;
@@ -28,6 +29,8 @@ pub struct Results<'a> {
     pub data: &'a str,
     /// What a reader has to know, such as keys of the configuration that are not used.
     pub notes: &'a [String],
+    /// Where the time went, if that was measured.
+    pub timings: Option<Json>,
 }
 
 impl Results<'_> {
@@ -70,7 +73,7 @@ impl Results<'_> {
 
     /// The fit with its covariance, and what was fitted, as JSON text that `fit::SavedFit` reads.
     pub fn report(&self) -> String {
-        let Self { outcome, experiment, data, notes } = self;
+        let Self { outcome, experiment, data, notes, timings } = self;
         let Experiment { phi, t, dt, q, gap, sigma, .. } = experiment;
         let convention = outcome.model.convention;
         let argument = SincArgument::ALL.into_iter().find(|(_, known)| *known == convention.argument);
@@ -97,6 +100,7 @@ impl Results<'_> {
             _ => Vec::new(),
         };
         fields.extend(more.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        fields.extend(timings.iter().map(|timings| ("timings".to_owned(), timings.clone())));
         sealed(Json::Fields(fields)).to_string()
     }
 }
@@ -160,21 +164,28 @@ fn convergence(outcome: &Outcome) -> Json {
     ])
 }
 
+/// Errors if the archive of arrays of an experiment does not fit into so many bytes of memory, in which it is made.
+pub fn check_arrays(experiment: &Experiment, most: u64) -> Result<()> {
+    let Experiment { c2, sigma, .. } = experiment;
+    // The numbers, the raw theory, and the archive, which is copied once while it grows.
+    let of_archive = if c2.is_single() { 40 } else { 80 };
+    let bytes = c2.len() as u64 * (16 + if sigma.is_some() { 8 } else { 0 } + of_archive);
+    if bytes <= most {
+        return Ok(());
+    }
+    let [bytes, most] = [bytes, most].map(gib);
+    Err(Error::new(format!(
+        "fitted_data.npz: it needs {bytes} of memory, this process may use {most}; --no-arrays leaves it out"
+    )))
+}
+
 /// The archive of arrays.
 fn arrays(outcome: &Outcome, experiment: &Experiment) -> Result<Vec<u8>> {
     let Experiment { phi, t, q, c2, sigma, .. } = experiment;
     let (angles, times) = (phi.len(), t.len());
-    let is_single = matches!(c2, Values::Single(_));
-    // The raw theory and the archive, which is copied once while it grows.
-    let bytes = c2.len() as u64 * (8 + if is_single { 40 } else { 80 });
-    let most = host::memory_bytes();
-    if bytes > most {
-        return Err(Error::new(format!(
-            "fitted_data.npz: it needs {} of memory, this process may use {}; --no-arrays leaves it out",
-            gib(bytes),
-            gib(most)
-        )));
-    }
+    check_arrays(experiment, host::memory_bytes())?;
+    let is_single = c2.is_single();
+    let (c2, sigma) = (c2.numbers()?, sigma.as_ref().map(Values::numbers).transpose()?);
     let raw = decay(&outcome.model, experiment, |name| outcome.value(name, 0.0))?;
     let scaling: Vec<[f64; 2]> =
         phi.iter().map(|&angle| ["contrast", "offset"].map(|name| outcome.value(name, angle))).collect();
@@ -183,15 +194,15 @@ fn arrays(outcome: &Outcome, experiment: &Experiment) -> Result<Vec<u8>> {
         let [contrast, offset] = scaling[at / square];
         offset + contrast * raw[at]
     };
-    let residual = |at: usize| c2.at(at) - scaled(at);
+    let residual = |at: usize| c2[at] - scaled(at);
     let pairs = experiment.pairs().map(|at| residual(experiment.place(at)).powi(2));
     let mean = (pairs.sum::<f64>() / outcome.fit.rows as f64).sqrt();
-    let deviation = |at: usize| sigma.as_ref().map_or(mean, |sigma| sigma.at(at));
+    let deviation = |at: usize| sigma.as_ref().map_or(mean, |sigma| sigma[at]);
     let line = |values: &[f64]| npy::write(&[values.len()], false, values.iter().copied());
     let cube = |value: &dyn Fn(usize) -> f64| npy::write(&[angles, times, times], is_single, (0..c2.len()).map(value));
     let members: [Member<'_>; 10] = [
         ("phi_angles.npy", Box::new(|| line(phi))),
-        ("c2_exp.npy", Box::new(|| cube(&|at| c2.at(at)))),
+        ("c2_exp.npy", Box::new(|| cube(&|at| c2[at]))),
         ("c2_theoretical_raw.npy", Box::new(|| cube(&|at| raw[at]))),
         ("c2_theoretical_scaled.npy", Box::new(|| cube(&scaled))),
         ("per_angle_scaling.npy", Box::new(|| npy::write(&[angles, 2], false, scaling.iter().flatten().copied()))),

@@ -3,14 +3,17 @@
 use std::ops::Range;
 
 use super::experiment::Experiment;
-use meromorph::error::Result;
+use meromorph::error::{Error, Result};
 use meromorph::files::RowSource;
+use meromorph::internal::host;
 use meromorph::internal::math::splitmix::{STEP, mixed};
 
 /// Rows t1, t2, phi, c2 and sigma: angle after angle, t1 after t1, so that each pair is there once and the diagonal is not.
 pub struct PairRows<'a> {
     experiment: &'a Experiment,
     columns: Vec<String>,
+    /// The first rows of c2 and of sigma, where the others are read from a file.
+    kept: [Vec<f64>; 2],
 }
 
 impl<'a> PairRows<'a> {
@@ -18,7 +21,21 @@ impl<'a> PairRows<'a> {
     pub fn new(experiment: &'a Experiment) -> Self {
         let names = ["t1", "t2", "phi", "c2", "sigma"];
         let count = if experiment.sigma.is_some() { 5 } else { 4 };
-        Self { experiment, columns: names[..count].iter().map(|name| (*name).to_owned()).collect() }
+        let columns = names[..count].iter().map(|name| (*name).to_owned()).collect();
+        Self { experiment, columns, kept: [Vec::new(), Vec::new()] }
+    }
+
+    /// The same with so many of the first rows in memory. Errors if they do not fit or cannot be read.
+    pub fn keeping(experiment: &'a Experiment, rows: usize) -> Result<Self> {
+        let mut all = Self::new(experiment);
+        let rows = rows.min(all.rows());
+        for (at, column) in (3..all.columns.len()).enumerate() {
+            let what = || format!("{rows} rows of {}", all.columns[column]);
+            let mut kept = host::filled(0.0, rows, what).map_err(|what| Error::new(format!("xpcs: {what}")))?;
+            all.read(0..rows, &[column], &mut [&mut kept])?;
+            all.kept[at] = kept;
+        }
+        Ok(all)
     }
 
     /// Pairs of one angle.
@@ -64,15 +81,22 @@ impl RowSource for PairRows<'_> {
         let [mut angle, mut i, mut j] = self.indexes(range.start);
         while done < range.len() {
             let count = (times - j).min(range.len() - done);
-            let from = self.experiment.place([angle, i, j]);
+            let (from, row) = (self.experiment.place([angle, i, j]), range.start + done);
+            let kept = |at: usize| self.kept[at].get(row..row + count);
             for (&column, into) in places.iter().zip(&mut *into) {
                 let into = &mut into[done..done + count];
                 match column {
                     0 => into.fill(t[i]),
                     1 => into.copy_from_slice(&t[j..j + count]),
                     2 => into.fill(phi[angle]),
-                    3 => c2.copy(from, into),
-                    _ => sigma.iter().for_each(|sigma| sigma.copy(from, into)),
+                    3 => match kept(0) {
+                        Some(kept) => into.copy_from_slice(kept),
+                        None => c2.copy(from, into)?,
+                    },
+                    _ => match (kept(1), sigma) {
+                        (Some(kept), _) => into.copy_from_slice(kept),
+                        (None, sigma) => sigma.iter().try_for_each(|sigma| sigma.copy(from, into))?,
+                    },
                 }
             }
             done += count;
@@ -88,9 +112,13 @@ impl RowSource for PairRows<'_> {
     fn fingerprint(&self) -> Result<String> {
         let Experiment { phi, t, c2, sigma, .. } = self.experiment;
         let add = |hash: u64, value: f64| mixed(hash.wrapping_add(STEP) ^ value.to_bits());
-        let hash = phi.iter().chain(t).fold(0, |hash, value| add(hash, *value));
-        let hash = (0..c2.len()).fold(hash, |hash, at| add(hash, c2.at(at)));
-        let hash = sigma.iter().flat_map(|sigma| (0..sigma.len()).map(|at| sigma.at(at))).fold(hash, add);
+        let mut hash = phi.iter().chain(t).fold(0, |hash, value| add(hash, *value));
+        for values in [Some(c2), sigma.as_ref()].into_iter().flatten() {
+            self.experiment.each_row(values, |_, row| {
+                hash = row.iter().fold(hash, |hash, value| add(hash, *value));
+                Ok(())
+            })?;
+        }
         Ok(format!("{} {hash:016x}", self.rows()))
     }
 }
@@ -113,6 +141,7 @@ mod tests {
             sigma: None,
         };
         let rows = PairRows::new(&experiment);
+        let kept = PairRows::keeping(&experiment, 13).unwrap();
         let expected: Vec<[f64; 4]> = experiment
             .pairs()
             .map(|[angle, i, j]| [i as f64, j as f64, experiment.phi[angle], experiment.place([angle, i, j]) as f64])
@@ -122,6 +151,7 @@ mod tests {
             for end in start..=30 {
                 let mut columns = vec![vec![0.0; end - start]; 4];
                 let mut into: Vec<&mut [f64]> = columns.iter_mut().map(Vec::as_mut_slice).collect();
+                let rows = if (start + end) % 2 == 0 { &rows } else { &kept };
                 rows.read(start..end, &[0, 1, 2, 3], &mut into).unwrap();
                 for (at, expected) in expected[start..end].iter().enumerate() {
                     assert_eq!([0, 1, 2, 3].map(|column: usize| columns[column][at]), *expected, "{start}..{end}");

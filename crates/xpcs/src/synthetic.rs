@@ -1,9 +1,10 @@
 //! Synthetic experiments: c2 = g2(truth) + sigma·z, with z from a counter that is the place in c2, so that a number depends on nothing else.
 
-use super::experiment::{Experiment, Values};
+use super::experiment::Experiment;
 use super::model::{Flow, Model};
 use super::parameter::canonical;
 use super::theory::decay;
+use super::values::Values;
 use meromorph::error::{Error, Result};
 use meromorph::internal::math::splitmix::{STEP, mixed};
 
@@ -40,8 +41,20 @@ impl Synthetic {
             ("alpha", 0.5),
             ("D_offset", 500.0),
             ("gamma_dot_0", 2e-4),
+            ("D0_ref", 4000.0),
+            ("alpha_ref", 0.2),
+            ("D_offset_ref", 300.0),
+            ("D0_sample", 9000.0),
+            ("alpha_sample", 0.3),
+            ("D_offset_sample", 500.0),
+            ("v0", 1500.0),
             ("beta", 0.3),
+            ("v_offset", 40.0),
             ("gamma_dot_offset", 1e-4),
+            ("f0", 0.3),
+            ("f1", 0.15),
+            ("f2", 0.0),
+            ("f3", 0.1),
             ("phi0", 3.0),
         ];
         truth.retain(|(name, _)| model.parameters().any(|known| known.name == *name));

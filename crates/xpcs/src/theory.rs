@@ -3,11 +3,15 @@
 
 use super::experiment::Experiment;
 use super::model::{Flow, LEAST_RATE, Model, least_time};
+use super::two_component;
 use meromorph::error::Result;
 
 /// g1² = (g2 - offset) / contrast [angles, times, times], 1 on the diagonal. `value` has the physical parameters by name.
 pub fn decay(model: &Model, experiment: &Experiment, value: impl Fn(&str) -> f64) -> Result<Vec<f64>> {
     let Experiment { phi, t, dt, q, .. } = experiment;
+    if model.flow == Flow::TwoComponent {
+        return Ok(two_component::decay(experiment, value));
+    }
     let running = |start: &str, power: &str, offset: &str| {
         let [start, power, offset] = [start, power, offset].map(&value);
         let rate = |t: f64| (start * t.max(least_time(*dt)).powf(power) + offset).max(LEAST_RATE);
@@ -21,7 +25,7 @@ pub fn decay(model: &Model, experiment: &Experiment, value: impl Fn(&str) -> f64
     };
     let diffusion = running("D0", "alpha", "D_offset");
     let (shear, factor) = match model.flow {
-        Flow::Static => (vec![0.0; t.len()], 0.0),
+        Flow::Static | Flow::TwoComponent => (vec![0.0; t.len()], 0.0),
         Flow::Laminar => (running("gamma_dot_0", "beta", "gamma_dot_offset"), model.factor(experiment)?),
     };
     let power = 2 * model.convention.power as i32;

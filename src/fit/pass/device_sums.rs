@@ -22,7 +22,15 @@ pub(crate) struct Room {
 }
 
 /// The room on every device that runs WebGPU.
-pub(crate) const ROOM: Room = Room { chunk: 64 << 20, resident: 1 << 30 };
+const ROOM: Room = Room { chunk: 64 << 20, resident: 1 << 30 };
+
+impl Room {
+    /// The room within so many bytes, of which two chunks take a quarter at most; 0 = the usual room.
+    pub(crate) fn of(bytes: u64) -> Self {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        if bytes == 0 { ROOM } else { Self { chunk: ROOM.chunk.min(bytes / 8), resident: bytes / 4 * 3 } }
+    }
+}
 
 /// The sums over the rows of a problem on a device.
 pub(crate) struct DeviceSums<'a> {
@@ -255,6 +263,11 @@ mod tests {
         let (uploaded, _, each_time) = sums(Room { chunk: 2 * small, resident: small });
         let (whole, ..) = sums(ROOM);
         let bits = |normal: &Normal| format!("{normal:?}");
+        // Within 64 MiB: two buffers of 8 MiB, and 48 MiB of rows that stay.
+        let Room { chunk, resident: kept } = Room::of(64 << 20);
+        assert_eq!((chunk, kept), (8 << 20, 48 << 20));
+        let (.., every_time) = sums(Room::of(4 * 4 * PIECE as u64));
+        assert_eq!(every_time, each_time, "rows beyond the limit are uploaded in each pass");
         assert_eq!(bits(&resident), bits(&uploaded));
         // t - 0.5, y and the weights: the rest is not worth a column.
         assert_eq!(each_time - once, 3 * 4 * ROWS as u64);

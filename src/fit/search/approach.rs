@@ -11,7 +11,7 @@ use super::start::{ROWS, begin, picked};
 use super::stop::{Found, Stop};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::fit::pass::device_sums::ROOM;
+use crate::fit::pass::device_sums::Room;
 use crate::fit::pass::{Bad, DeviceSums, Normal, Objective, Sample, Single, Sums};
 use crate::fit::rows::Problem;
 use crate::host::ThreadPool;
@@ -88,7 +88,7 @@ async fn searched(
     if !is_close {
         return Ok(Err(reason));
     }
-    let on_device = DeviceSums::new((device, ROOM), problem, &sums, &single, pool)?;
+    let on_device = DeviceSums::new((device, Room::of(options.device_bytes)), problem, &sums, &single, pool)?;
     let search = Search::of(problem, &free, options)?.in_single_precision();
     let mut replay = Replay::default();
     let found = loop {

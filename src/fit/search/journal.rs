@@ -8,6 +8,7 @@ use nalgebra::{DMatrix, DVector};
 use super::searched::{Approach, Searched};
 use crate::error::{Error, Result};
 use crate::fit::pass::{Bad, Normal, Objective, Partial, Sums};
+use crate::host::now_ms;
 
 /// The sums that a fit has computed, and where a search on a device ended before.
 #[derive(Clone, Debug, Default)]
@@ -16,12 +17,19 @@ pub struct Journal {
     evaluations: Vec<(Vec<f64>, Normal)>,
     /// The pass over the rows that is not finished.
     partial: Option<Partial>,
+    /// Milliseconds in which this process computed sums. Not part of what is saved.
+    sums_ms: f64,
 }
 
 impl Journal {
     /// Evaluations of the model over all rows that are done.
     pub fn evaluations(&self) -> usize {
         self.evaluations.len()
+    }
+
+    /// Seconds in which this process computed sums over rows, with the reading of rows that are not in memory.
+    pub fn sums_seconds(&self) -> f64 {
+        self.sums_ms / 1e3
     }
 
     /// Numbers from which [`Journal::from_numbers`] makes it again.
@@ -151,10 +159,16 @@ impl Objective for Recorded<'_, '_> {
             Some(partial) if partial.x != x => return Err(foreign().into()),
             partial => partial.unwrap_or_else(|| Partial::new(x)),
         };
+        let mut started = now_ms();
         let summed = self.sums.summed(partial, &mut |partial| {
             journal.partial = Some(partial.clone());
-            watch(journal)
+            journal.sums_ms += now_ms() - started;
+            let answer = watch(journal);
+            // What is done with the sums is no part of them.
+            started = now_ms();
+            answer
         });
+        journal.sums_ms += now_ms() - started;
         let normal = match summed {
             Ok(normal) => normal,
             Err(bad) => {

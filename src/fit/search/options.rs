@@ -53,6 +53,8 @@ pub struct SolveOptions {
     pub threads: usize,
     /// Seed of the starts that are tried where none is given.
     pub seed: u64,
+    /// Bytes of rows that stay on a device of the search, at most; more rows are uploaded in each pass. 0 = 1 GiB.
+    pub device_bytes: u64,
 }
 
 impl Default for SolveOptions {
@@ -65,6 +67,7 @@ impl Default for SolveOptions {
             evaluations: 0,
             threads: 0,
             seed: 0,
+            device_bytes: 0,
         }
     }
 }

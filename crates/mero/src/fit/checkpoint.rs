@@ -18,17 +18,42 @@ use meromorph::{Error, Result};
 const MAGIC: &[u8; 24] = b"meromorph fit journal 1\n";
 /// Bytes of a digest.
 const DIGEST: usize = 32;
-/// Older checkpoints that are kept: the newest may be torn.
+/// Older checkpoints that are kept unless a number is given: the newest may be torn.
 const OLDER: usize = 2;
 /// The end of the name of a checkpoint that is not yet the newest.
 const NEW: &str = ".new";
 /// A checkpoint that takes longer is worth a warning.
 const SLOW: Duration = Duration::from_secs(2);
 
+/// When a fit is saved, and how many checkpoints are kept.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    /// Seconds between two checkpoints, at most.
+    pub(crate) every: f64,
+    /// Parts of rows between two checkpoints, at most, if that is given: a part is a pass over the rows, or 8,388,608 rows of it.
+    pub(crate) parts: Option<usize>,
+    /// Older checkpoints that are kept besides the newest.
+    pub(crate) older: usize,
+    /// Whether a checkpoint that is there is gone on from.
+    pub(crate) resumes: bool,
+}
+
+impl Pace {
+    /// The usual one, with a checkpoint every so many seconds.
+    pub(crate) fn of(every: f64) -> Self {
+        Self { every, parts: None, older: OLDER, resumes: true }
+    }
+}
+
 /// Where and how often a fit is saved.
-pub(super) struct Checkpoint {
+pub(crate) struct Checkpoint {
     path: PathBuf,
     every: Duration,
+    pace: Pace,
+    /// Parts that are not saved yet.
+    parts: usize,
+    /// What a search that has ended computed.
+    journal: Journal,
     /// Of the fit: model, options and data.
     identity: [u8; DIGEST],
     last: Instant,
@@ -38,13 +63,17 @@ pub(super) struct Checkpoint {
 
 impl Checkpoint {
     /// A checkpoint of the fit that these texts and data tell from others.
-    pub(super) fn new(path: &Path, every: f64, identity: Sha256) -> Answer<Self> {
+    pub(crate) fn new(path: &Path, pace: Pace, identity: Sha256) -> Answer<Self> {
+        let every = pace.every;
         let every = Duration::try_from_secs_f64(every).map_err(|_| {
             Failure::usage(format!("checkpoint-every: got {every}, expected a number of seconds from 0"))
         })?;
         Ok(Self {
             path: path.to_owned(),
             every,
+            pace,
+            parts: 0,
+            journal: Journal::default(),
             identity: identity.finalize().into(),
             last: Instant::now(),
             failed: None,
@@ -52,8 +81,12 @@ impl Checkpoint {
     }
 
     /// The newest whole checkpoint; an empty journal if there is none. Errors if it is of another fit.
-    pub(super) fn load(&self, is_forced: bool) -> Answer<Journal> {
-        let found = (0..=OLDER).map(|age| older(&self.path, age)).filter(|path| host::file_bytes(path).is_some());
+    pub(crate) fn load(&self, is_forced: bool) -> Answer<Journal> {
+        if !self.pace.resumes {
+            return Ok(Journal::default());
+        }
+        let found =
+            (0..=self.pace.older).map(|age| older(&self.path, age)).filter(|path| host::file_bytes(path).is_some());
         let mut torn = Vec::new();
         for path in found {
             match self.read(&path) {
@@ -86,7 +119,7 @@ impl Checkpoint {
         let torn = |what: &str| Damage::Torn(Error::new(what));
         let head = bytes.get(..MAGIC.len()).ok_or_else(|| torn("it is cut short"))?;
         if head != MAGIC {
-            return Err(torn("it is not a checkpoint of mero fit"));
+            return Err(torn("it is not a checkpoint of a fit"));
         }
         let body = bytes.len().checked_sub(DIGEST).filter(|&end| end >= MAGIC.len() + DIGEST);
         let (body, digest) = bytes.split_at(body.ok_or_else(|| torn("it is cut short"))?);
@@ -104,9 +137,16 @@ impl Checkpoint {
     /// Saves the journal if it is time, or if a stop was requested. A fit whose journal cannot be saved goes on, with the checkpoints that it has.
     pub(super) fn watch(&mut self, journal: &Journal, log: &mut Log) {
         let is_stopped = interrupt::is_requested();
-        if !is_stopped && self.last.elapsed() < self.every {
-            return;
+        self.parts += 1;
+        let is_due = self.last.elapsed() >= self.every || self.pace.parts.is_some_and(|parts| self.parts >= parts);
+        if is_stopped || is_due {
+            self.keep(journal, log, is_stopped);
         }
+    }
+
+    /// Saves the journal now.
+    pub(crate) fn keep(&mut self, journal: &Journal, log: &mut Log, is_stopped: bool) {
+        self.parts = 0;
         let (started, bytes) = (Instant::now(), self.bytes(journal));
         let saved = self.save(&bytes);
         self.last = Instant::now();
@@ -114,7 +154,9 @@ impl Checkpoint {
         match saved {
             Ok(()) => log.saved(took, bytes.len()),
             Err(error) if is_stopped => self.failed = Some((keep_elsewhere(&self.path, &bytes), error)),
-            Err(error) => console::complain(&format!("mero fit: {error}; the fit goes on, older checkpoints stay")),
+            Err(error) => {
+                console::complain(&format!("{}: {error}; the fit goes on, older checkpoints stay", log.command()));
+            }
         }
         if took > SLOW {
             let (path, seconds) = (self.path.display(), took.as_secs_f64());
@@ -141,12 +183,23 @@ impl Checkpoint {
         new.push(NEW);
         let new = PathBuf::from(new);
         host::write_whole(&new, bytes)?;
-        for age in (0..OLDER).rev() {
+        for age in (0..self.pace.older).rev() {
             if host::file_bytes(&older(&self.path, age)).is_some() {
                 host::rename(&older(&self.path, age), &older(&self.path, age + 1))?;
             }
         }
         host::rename(&new, &self.path)
+    }
+
+    /// The checkpoint of a search that has ended.
+    pub(super) fn with(self, journal: Journal) -> Self {
+        Self { journal, ..self }
+    }
+
+    /// Saves what a search that has ended computed, for a fit in which another one follows.
+    pub(crate) fn keep_all(&mut self, log: &mut Log) {
+        let journal = std::mem::take(&mut self.journal);
+        self.keep(&journal, log, false);
     }
 
     /// What to say of a fit that a request stopped.
@@ -164,8 +217,8 @@ impl Checkpoint {
     }
 
     /// Removes the checkpoints of a fit that is done.
-    pub(super) fn remove(&self) -> Result<()> {
-        let paths = (0..=OLDER).map(|age| older(&self.path, age));
+    pub(crate) fn remove(&self) -> Result<()> {
+        let paths = (0..=self.pace.older).map(|age| older(&self.path, age));
         paths.filter(|path| host::file_bytes(path).is_some()).try_for_each(|path| host::remove(&path))
     }
 }

@@ -14,7 +14,8 @@ use meromorph::fit::Journal;
 use meromorph::internal::host;
 
 /// The log, if one is wanted.
-pub(super) struct Log {
+pub(crate) struct Log {
+    command: &'static str,
     file: Option<(File, String)>,
     threshold: Duration,
     started: Instant,
@@ -24,8 +25,8 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// A log of a fit of so many rows that writes what takes at least `threshold` seconds.
-    pub(super) fn new(path: Option<&Path>, threshold: f64, rows: usize) -> Answer<Self> {
+    /// A log of a command's fit that writes what takes at least `threshold` seconds.
+    pub(crate) fn new(command: &'static str, path: Option<&Path>, threshold: f64) -> Answer<Self> {
         let open = |path: &Path| {
             let name = path.display().to_string();
             let file = File::create(path).map_err(|error| Error::new(format!("{name}: cannot be written: {error}")));
@@ -35,7 +36,17 @@ impl Log {
             Failure::usage(format!("log-threshold: got {threshold}, expected a number of seconds from 0"))
         })?;
         let now = Instant::now();
-        Ok(Self { file: path.map(open).transpose()?, threshold, started: now, last: (now, 0), rows })
+        Ok(Self { command, file: path.map(open).transpose()?, threshold, started: now, last: (now, 0), rows: 0 })
+    }
+
+    /// The command whose fit it is.
+    pub(super) fn command(&self) -> &'static str {
+        self.command
+    }
+
+    /// A search over so many rows begins, with what is computed already.
+    pub(super) fn begin(&mut self, rows: usize, journal: &Journal) {
+        (self.rows, self.last) = (rows, (Instant::now(), journal.evaluations()));
     }
 
     /// Writes a line for an evaluation that has ended.
@@ -63,7 +74,7 @@ impl Log {
         line["at"] = self.started.elapsed().as_secs_f64().into();
         if let Err(error) = writeln!(file, "{line}") {
             let reason = host::reason(&error);
-            complain(&format!("mero fit: {name}: cannot be written: {reason}; the fit goes on without it"));
+            complain(&format!("{}: {name}: cannot be written: {reason}; the fit goes on without it", self.command));
             self.file = None;
         }
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::args::Args;
-use super::solving::CPU;
+use super::running::CPU;
 use crate::options::contents::FITS;
 use crate::options::outputs::keep_out;
 use crate::terminal::console::{say, say_data};
@@ -26,8 +26,8 @@ pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, ta
             "out: got {out}, expected a name ending in .csv: many fits are written as a table"
         )));
     }
-    if args.device != CPU {
-        let device = &args.device;
+    if args.running.device != CPU {
+        let device = &args.running.device;
         return Err(Failure::usage(format!(
             "device: got {device}, expected cpu: many fits are solved in batches on the cpu"
         )));

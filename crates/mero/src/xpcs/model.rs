@@ -13,6 +13,9 @@ pub(super) struct ModelArgs {
     /// A sample in a laminar shear flow, instead of analysis_mode
     #[arg(long)]
     laminar_flow: bool,
+    /// A sample that moves against a reference, instead of analysis_mode
+    #[arg(long, conflicts_with_all = ["static_mode", "laminar_flow"])]
+    heterodyne: bool,
     /// Contrast and offset: constant, or individual for every angle
     #[arg(long, value_name = "KIND")]
     scaling: Option<String>,
@@ -32,11 +35,17 @@ pub(super) struct ModelArgs {
 
 impl ModelArgs {
     pub(super) fn flow(&self) -> Option<Flow> {
-        match (self.static_mode, self.laminar_flow) {
-            (true, _) => Some(Flow::Static),
-            (_, true) => Some(Flow::Laminar),
+        match (self.static_mode, self.laminar_flow, self.heterodyne) {
+            (true, ..) => Some(Flow::Static),
+            (_, true, _) => Some(Flow::Laminar),
+            (.., true) => Some(Flow::TwoComponent),
             _ => None,
         }
+    }
+
+    /// Whether the command line leaves the scaling to the configuration.
+    pub(super) fn has_no_scaling(&self) -> bool {
+        self.scaling.is_none()
     }
 
     /// Changes what the command line says of a model.

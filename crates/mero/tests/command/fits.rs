@@ -239,6 +239,36 @@ fn every_strategy_has_the_same_answer() {
     assert!(message.ends_with("memory-limit: got \"lots\", expected a size such as 500MB, 8GB or 2GiB"), "{message}");
 }
 
+#[test]
+fn times_are_those_of_the_passes() {
+    let folder = Folder::new();
+    long(&folder, 200_000);
+    for (strategy, is_read) in [("standard", false), ("streaming", true)] {
+        let line = format!("fit long.npy {TWO_DECAYS} --strategy {strategy} --timings --json --out fit.json");
+        let report = json(&folder, &line).remove(0);
+        let timings = &report["timings"];
+        let count = |name: &str| timings[name].as_u64().unwrap();
+        assert_eq!((count("rows"), count("pass_bytes")), (200_000, 2 * 8 * 200_000));
+        assert!(count("passes") >= report["evaluations"].as_u64().unwrap(), "{timings}");
+        // The rows of a table are read once, before.
+        let least = if is_read { (count("passes") + 2) * count("pass_bytes") } else { 0 };
+        assert!(count("bytes_read") >= least && (is_read || count("bytes_read") == 0), "{timings}");
+        let seconds = |name: &str| timings["seconds"][name].as_f64().unwrap();
+        assert_eq!(seconds("table") > 0.0, !is_read);
+        let parts = ["table", "before_the_search", "sums", "search", "standard_errors"].map(seconds);
+        assert!(parts.iter().all(|part| *part >= 0.0) && parts.iter().sum::<f64>() <= seconds("total"), "{timings}");
+    }
+    folder.write("new.csv", "c0\n1\n");
+    folder.told("predict fit.json new.csv");
+    let text = folder.told(&format!("fit long.npy {TWO_DECAYS} --timings"));
+    assert!(text.contains("timings: ") && text.contains(" passes over 200,000 rows, "), "{text}");
+    assert!(!folder.told(&format!("fit long.npy {TWO_DECAYS}")).contains("timings: "));
+    folder.write("many.csv", "set,t,y\na,0,1\na,1,2\na,2,3\nb,0,1\nb,1,2\nb,2,4\n");
+    let (code, message) = folder.refused("fit many.csv --model a[set]*t+b[set] --y y --timings");
+    assert_eq!(code, Some(2));
+    assert!(message.contains("timings: many fits are solved in one pass over their rows"), "{message}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_fit_that_is_ended_goes_on_with_the_same_bits() {

@@ -1,6 +1,6 @@
 //! The command line as a process: exact messages and exit codes, JSON lines only, runs that are interrupted and resumed (`runs.rs`),
 //! gradients and memory (`gradients.rs`), where time goes (`profile.rs`, `bench.rs`), tables as people have them (`tables.rs`), splitting and judging (`judging.rs`), the manners of a command (`manners.rs`), curve fits (`fits.rs`),
-//! also within the limit of a control group (`memory.rs`), two-time correlations (`xpcs.rs`), memories (`contrast.rs`).
+//! also within the limit of a control group (`memory.rs`), two-time correlations (`xpcs.rs`, `xpcs_runs.rs`), memories (`contrast.rs`).
 
 #[path = "../../../../tests/engine/devices.rs"]
 mod all_devices;
@@ -33,6 +33,7 @@ mod profile;
 mod runs;
 mod tables;
 mod xpcs;
+mod xpcs_runs;
 
 use folder::Folder;
 use serde_json::Value;

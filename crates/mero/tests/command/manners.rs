@@ -257,8 +257,8 @@ fn options_print_under_their_headings() {
         ("eval", "sweep profile importance partial report json help"),
         (
             "fit",
-            "model against device threads out report strategy memory-limit plan checkpoint checkpoint-every log log-threshold \
-             force json help",
+            "model against out report device threads strategy memory-limit plan checkpoint checkpoint-every log log-threshold \
+             device-memory timings force json help",
         ),
         ("plan", "settings print json help"),
         ("profile", "memory trace report json help"),

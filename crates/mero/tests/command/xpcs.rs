@@ -63,7 +63,7 @@ fn what_is_not_used_is_said() {
     let output = folder.mero("xpcs more.yaml --no-arrays");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success());
-    assert_eq!(said, "xpcs: note: performance, logging are not used\n");
+    assert_eq!(said, "xpcs: note: not used: logging: level\n");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn wrong_input_gives_exact_messages() {
         ),
         (
             "xpcs mode.yaml",
-            "xpcs: mode.yaml: line 1: analysis_mode: got \"turbulent\", expected one of \"static\", \"static_isotropic\", \"static_anisotropic\", \"laminar_flow\", \"laminar\"",
+            "xpcs: mode.yaml: line 1: analysis_mode: got \"turbulent\", expected one of \"static\", \"static_isotropic\", \"static_anisotropic\", \"laminar_flow\", \"laminar\", \"heterodyne\", \"two_component\"",
             1,
         ),
         ("xpcs step.yaml", "xpcs: dt: got 0.2 in the configuration and 0.1 in data.npz", 1),
@@ -114,7 +114,7 @@ fn wrong_input_gives_exact_messages() {
         ),
         (
             "xpcs run.yaml --p0 D1=3",
-            "xpcs: parameter: got \"D1\", expected one of \"contrast\", \"offset\", \"D0\", \"alpha\", \"D_offset\", \"gamma_dot_0\", \"beta\", \"gamma_dot_offset\", \"phi0\"; did you mean \"D0\"?",
+            "xpcs: parameter: got \"D1\", expected one of \"contrast\", \"offset\", \"D0\", \"alpha\", \"D_offset\", \"gamma_dot_0\", \"D0_ref\", \"alpha_ref\", \"D_offset_ref\", \"D0_sample\", \"alpha_sample\", …, \"phi0\"; did you mean \"D0\"?",
             2,
         ),
         ("xpcs run.yaml --p0 D0=3", "xpcs: D0: the start 3 is not within its bounds 100 to 100000", 2),

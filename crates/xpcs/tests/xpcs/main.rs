@@ -6,6 +6,7 @@ mod files;
 mod intervals;
 mod recovery;
 mod theory;
+mod two_component;
 
 use meromorph_xpcs::{Convention, Experiment, Fitting, Flow, Model, SincArgument, Synthetic};
 

@@ -76,7 +76,7 @@ fn fifty_three_parameters_equal_a_formula_that_writes_them_out() {
     let t1 = column(&|[_, i, _]| experiment.t[i]);
     let t2 = column(&|[_, _, j]| experiment.t[j]);
     let phi = column(&|[angle, ..]| experiment.phi[angle]);
-    let c2 = column(&|at| experiment.c2.at(place(&experiment, at)));
+    let c2 = column(&|at| experiment.c2.at(place(&experiment, at)).unwrap());
     let switched = |name: &str| {
         let terms: Vec<String> =
             experiment.phi.iter().enumerate().map(|(at, angle)| format!("{name}{at}*(phi == {angle})")).collect();

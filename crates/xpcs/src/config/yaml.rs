@@ -1,5 +1,7 @@
 //! A YAML file as nested sections whose keys are taken by name: what nobody takes is an error with its line and its path.
 
+use std::cell::RefCell;
+
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 use saphyr_parser::{Event, Parser};
 
@@ -102,9 +104,73 @@ impl Node {
     }
 }
 
+/// What is found on the way through the file, each under the path of its section.
+#[derive(Default)]
+pub(super) struct Findings {
+    unused: RefCell<Vec<(String, Vec<&'static str>)>>,
+    switches: RefCell<Vec<(String, Vec<&'static str>)>>,
+    /// Lines, paths, and what was expected.
+    unknown: RefCell<Vec<(usize, String, String, String)>>,
+}
+
+impl Findings {
+    /// The keys that set nothing here in one line, and those that switch off what is not there in another.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let listed = |found: &RefCell<Vec<(String, Vec<&str>)>>| {
+            let found = found.borrow();
+            let one = |(path, names): &(String, Vec<&str>)| match path.as_str() {
+                "" => names.join(", "),
+                path => format!("{path}: {}", names.join(", ")),
+            };
+            found.iter().map(one).collect::<Vec<String>>().join("; ")
+        };
+        let (unused, switches) = (listed(&self.unused), listed(&self.switches));
+        let unused = (!unused.is_empty()).then(|| format!("not used: {unused}"));
+        let switches = (!switches.is_empty()).then(|| {
+            format!("nothing to switch: {switches}: data are not cached or packed, and checks are part of the sums")
+        });
+        unused.into_iter().chain(switches).collect()
+    }
+
+    /// Errors if there are unknown keys, with all of them.
+    pub(super) fn check(&self, source: &str) -> Result<()> {
+        let unknown = self.unknown.borrow();
+        match &unknown[..] {
+            [] => Ok(()),
+            [(line, path, expected, near)] => {
+                Err(Error::new(format!("{source}: line {line}: {path}: unknown key: expected one of {expected}{near}")))
+            }
+            several => {
+                let one = |(line, path, _, near): &(usize, String, String, String)| {
+                    let near = near.trim_start_matches("; ");
+                    let separator = if near.is_empty() { "" } else { ": " };
+                    format!("line {line}: {path}{separator}{near}")
+                };
+                let all: Vec<String> = several.iter().map(one).collect();
+                Err(Error::new(format!("{source}: {} unknown keys: {}", all.len(), all.join("; "))))
+            }
+        }
+    }
+
+    fn add(list: &RefCell<Vec<(String, Vec<&'static str>)>>, path: &str, names: Vec<&'static str>) {
+        let mut list = list.borrow_mut();
+        let at = list.iter().position(|(known, _)| known == path).unwrap_or_else(|| {
+            list.push((path.to_owned(), Vec::new()));
+            list.len() - 1
+        });
+        for name in names {
+            if !list[at].1.contains(&name) {
+                list[at].1.push(name);
+            }
+        }
+        list.retain(|(_, names)| !names.is_empty());
+    }
+}
+
 /// Keys and values somewhere in the file.
 pub(super) struct Section<'a> {
     source: &'a str,
+    findings: &'a Findings,
     path: String,
     fields: &'a [(String, Node)],
     taken: Vec<&'static str>,
@@ -112,16 +178,16 @@ pub(super) struct Section<'a> {
 
 impl<'a> Section<'a> {
     /// The whole file.
-    pub(super) fn root(node: &'a Node, source: &'a str) -> Result<Self> {
-        Self::of(node, source, String::new())
+    pub(super) fn root(node: &'a Node, source: &'a str, findings: &'a Findings) -> Result<Self> {
+        Self::of(node, (source, findings), String::new())
     }
 
-    fn of(node: &'a Node, source: &'a str, path: String) -> Result<Self> {
+    fn of(node: &'a Node, (source, findings): (&'a str, &'a Findings), path: String) -> Result<Self> {
         let Value::Fields(fields) = &node.value else {
             let (line, got) = (node.line, node.kind());
             return Err(Error::new(format!("{source}: line {line}: {path}: got {got}, expected keys and values")));
         };
-        Ok(Self { source, path, fields, taken: Vec::new() })
+        Ok(Self { source, findings, path, fields, taken: Vec::new() })
     }
 
     /// The path of a key.
@@ -225,38 +291,53 @@ impl<'a> Section<'a> {
     /// A section within this one.
     pub(super) fn section(&mut self, name: &'static str) -> Result<Option<Self>> {
         let Some(node) = self.take(name) else { return Ok(None) };
-        Self::of(node, self.source, self.path(name)).map(Some)
+        Self::of(node, (self.source, self.findings), self.path(name)).map(Some)
     }
 
     /// A list of sections.
     pub(super) fn sections(&mut self, name: &'static str) -> Result<Vec<Self>> {
         let items = self.list(name)?.unwrap_or_default();
-        let one = |(at, item)| Self::of(item, self.source, format!("{}[{at}]", self.path(name)));
+        let one = |(at, item)| Self::of(item, (self.source, self.findings), format!("{}[{at}]", self.path(name)));
         items.iter().enumerate().map(one).collect()
     }
 
-    /// Takes keys that homodyne has and that mean nothing here, and names those that are there.
-    pub(super) fn unused(&mut self, names: &[&'static str], notes: &mut Vec<String>) {
-        let there: Vec<&str> = names.iter().copied().filter(|name| self.take(name).is_some()).collect();
-        if there.is_empty() {
-            return;
-        }
-        // The items of a list have the same keys.
-        let path = self.path.split('[').next().filter(|path| !path.is_empty());
-        let place = path.map_or(String::new(), |path| format!("{path}: "));
-        let verb = if there.len() == 1 { "is" } else { "are" };
-        let note = format!("{place}{} {verb} not used", there.join(", "));
-        if !notes.contains(&note) {
-            notes.push(note);
+    /// The value of a key as text, whatever it is; lists and sections have none.
+    pub(super) fn word(&mut self, name: &'static str) -> Option<String> {
+        match &self.take(name)?.value {
+            Value::Text(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Flag(flag) => Some(flag.to_string()),
+            _ => None,
         }
     }
 
-    /// Errors if a key was not taken.
-    pub(super) fn finish(self) -> Result<()> {
-        let Some((name, _)) = self.fields.iter().find(|(name, _)| !self.taken.contains(&name.as_str())) else {
-            return Ok(());
-        };
-        let near = hint(name, self.taken.iter().copied());
-        Err(self.wrong(name, &format!("unknown key: expected one of {}{near}", listed(&self.taken))))
+    /// Takes keys that homodyne has and that set nothing here.
+    pub(super) fn unused(&mut self, names: &[&'static str]) {
+        let there = self.there(names);
+        Findings::add(&self.findings.unused, self.plain_path(), there);
+    }
+
+    /// Takes keys of homodyne that switch what is not there to be switched.
+    pub(super) fn switches(&mut self, names: &[&'static str]) {
+        let there = self.there(names);
+        Findings::add(&self.findings.switches, self.plain_path(), there);
+    }
+
+    fn there(&mut self, names: &[&'static str]) -> Vec<&'static str> {
+        names.iter().copied().filter(|name| self.take(name).is_some()).collect()
+    }
+
+    /// The path without places in lists, whose items have the same keys.
+    fn plain_path(&self) -> &str {
+        self.path.split('[').next().unwrap_or_default()
+    }
+
+    /// Notes the keys that were not taken as unknown.
+    pub(super) fn finish(self) {
+        for (name, node) in self.fields.iter().filter(|(name, _)| !self.taken.contains(&name.as_str())) {
+            let near = hint(name, self.taken.iter().copied());
+            let found = (node.line, self.path(name), listed(&self.taken), near);
+            self.findings.unknown.borrow_mut().push(found);
+        }
     }
 }
