@@ -3,17 +3,21 @@
 //! with their covariance and statistics.
 
 mod answer;
+mod background;
 mod formula;
+mod observed;
 mod options;
 mod pass;
 mod rows;
 mod search;
 
 pub use answer::{
-    FTest, Fit, FitPrediction, Fits, Fitted, SavedFit, SmallFit, Spread, Statistics, add_profiles, report, report_many,
-    sealed, solve, solve_each, solve_from,
+    Bootstrap, Drawn, FTest, Fit, FitPrediction, Fits, Fitted, Posterior, QUANTILES, Resampling, SavedFit, SmallFit,
+    Spread, Statistics, add_bootstrap, add_derived, add_posterior, add_profiles, report, report_many, sealed, solve,
+    solve_each, solve_from, solve_inexact, with_errors_in_x,
 };
-pub use formula::{Formula, MODELS, NamedModel, Parameter, RobustLoss, is_named, named};
+pub use background::Background;
+pub use formula::{ColumnFormula, Formula, MODELS, NamedModel, Parameter, RobustLoss, is_named, named};
 pub use options::{FitOptions, OPTIONS};
-pub use rows::{Facts, Levels, Plan, Problem, Strategy};
+pub use rows::{ComputedRows, Facts, Levels, Plan, Problem, Strategy};
 pub use search::{Global, Journal, Method, Searched, SolveOptions, Stop, approach};

@@ -1,10 +1,16 @@
 //! The options of a curve fit in every face. To add one: a field of [`FitOptions`] and an entry here; flag, help, the JavaScript reader, TypeScript
 //! types and the tables in the documents follow.
 
-use super::{Formula, Global, Method, Problem, RobustLoss, SolveOptions, is_named, named};
+use super::observed::{error_column, looks_like_errors};
+use super::{Background, Fit, Resampling, add_bootstrap, add_derived, add_posterior, add_profiles};
+use super::{ColumnFormula, Formula, Global, Method, Problem, RobustLoss, SolveOptions, is_named, named};
+use super::{solve_inexact, with_errors_in_x};
 use crate::error::{Error, Result, listed};
 use crate::options::{Entry, Group, Kind, Range, Table, Value};
 use crate::program::parse::is_name;
+
+use super::answer::check_derived;
+use super::formula::quoted;
 
 /// What is fitted and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +25,18 @@ pub struct FitOptions {
     pub fix: Vec<(String, f64)>,
     /// Parameters with the formulas of others that they are.
     pub ties: Vec<(String, String)>,
-    /// Column of standard deviations of the observed values.
+    /// Standard deviations of the observed values: a column, or a formula over columns.
     pub sigma: Option<String>,
+    /// Standard deviations of the one column of the model: a column, or a formula over columns.
+    pub sigma_x: Option<String>,
+    /// Formula over columns that is not 0 in the rows that are used; all without one.
+    pub condition: Option<String>,
+    /// What is subtracted from the observed values before the fit.
+    pub background: Background,
+    /// Weight of the second differences of a background by asymmetric least squares.
+    pub smoothness: f64,
+    /// Weight of rows above it; those below have 1 less it.
+    pub asymmetry: f64,
     /// Whether sigma is taken as it is.
     pub absolute_sigma: bool,
     /// Whether rows with missing cells are left out.
@@ -31,6 +47,14 @@ pub struct FitOptions {
     pub loss_scale: f64,
     /// Whether intervals from the profile of the cost are computed.
     pub profile: bool,
+    /// Fits of data that are drawn again; 0 for none.
+    pub bootstrap: usize,
+    /// What is drawn again for them.
+    pub resample: Resampling,
+    /// Draws of the posterior; 0 for none.
+    pub sample: usize,
+    /// Values that are computed from parameters, with their formulas.
+    pub derive: Vec<(String, String)>,
     /// The search.
     pub solve: SolveOptions,
 }
@@ -44,11 +68,20 @@ impl Default for FitOptions {
             fix: Vec::new(),
             ties: Vec::new(),
             sigma: None,
+            sigma_x: None,
+            condition: None,
+            background: Background::None,
+            smoothness: 1e5,
+            asymmetry: 0.01,
             absolute_sigma: false,
             drops_missing: false,
             loss: RobustLoss::default(),
             loss_scale: 1.0,
             profile: false,
+            bootstrap: 0,
+            resample: Resampling::default(),
+            sample: 0,
+            derive: Vec::new(),
             solve: SolveOptions::default(),
         }
     }
@@ -75,10 +108,7 @@ const PARAMETERS: &[Entry<FitOptions>] = &[
         Kind::Fields { names: None, has_numbers: false, example: ["d", "2*a"] },
         "Parameters that are computed from others, such as d from 2*a",
     )
-    .set(|options, value| {
-        let tie = |(name, formula): &(String, Value)| (name.trim().to_owned(), formula.text().trim().to_owned());
-        options.ties = value.fields().iter().map(tie).collect();
-    }),
+    .set(|options, value| options.ties = formulas(value)),
 ];
 
 const OBSERVED: &[Entry<FitOptions>] = &[
@@ -91,10 +121,17 @@ const OBSERVED: &[Entry<FitOptions>] = &[
     .set(|options, value| options.y = Some(value.text().to_owned())),
     Entry::new(
         "sigma",
-        Kind::Text("the name of a column"),
-        "Column of standard deviations of the observed values: rows are weighted by 1 / sigma²",
+        Kind::Text("a column, or a formula over columns,"),
+        "Standard deviations of the observed values, such as \"max(1, sqrt(n))\": rows are weighted by 1 / sigma²",
     )
     .set(|options, value| options.sigma = Some(value.text().to_owned())),
+    Entry::new(
+        "sigma_x",
+        Kind::Text("a column, or a formula over columns,"),
+        "Standard deviations of the one column that the model uses, if it has errors too (effective variance)",
+    )
+    .needs(|options: &FitOptions| options.sigma.is_some(), "{sigma}")
+    .set(|options, value| options.sigma_x = Some(value.text().to_owned())),
     Entry::new(
         "absolute_sigma",
         Kind::Flag,
@@ -104,6 +141,42 @@ const OBSERVED: &[Entry<FitOptions>] = &[
     .needs(|options: &FitOptions| options.sigma.is_some(), "{sigma}")
     .set(|options, value| options.absolute_sigma = value.flag()),
     Entry::new(
+        "where",
+        Kind::Text("a formula over columns"),
+        "Rows that are used, such as \"x > 3 && x < 9\"; && is and, || is or",
+    )
+    .default("all rows")
+    .set(|options, value| options.condition = Some(value.text().to_owned())),
+    Entry::new(
+        "background",
+        Kind::Name(|| {
+            vec![
+                ("none", "Nothing"),
+                ("shirley", "That of electrons that lost energy"),
+                ("als", "A smooth curve below the peaks, by asymmetric least squares"),
+            ]
+        }),
+        "What is subtracted from the observed values before the fit",
+    )
+    .default("none")
+    .set(|options, value| options.background = value.one_of(&Background::ALL)),
+    Entry::new(
+        "smoothness",
+        Kind::Double(Range::Positive),
+        "How smooth the background of als is: the weight of its second differences",
+    )
+    .default("1e5")
+    .needs(|options: &FitOptions| options.background == Background::Als, "{background} als")
+    .set(|options, value| options.smoothness = value.number()),
+    Entry::new(
+        "asymmetry",
+        Kind::Double(Range::Probability),
+        "Weight of rows above the background of als; those below have 1 less it",
+    )
+    .default("0.01")
+    .needs(|options: &FitOptions| options.background == Background::Als, "{background} als")
+    .set(|options, value| options.asymmetry = value.number()),
+    Entry::new(
         "missing",
         Kind::Name(|| vec![("error", "An error"), ("drop", "Such rows are left out")]),
         "What happens to rows with a missing cell in a column that is used",
@@ -112,11 +185,12 @@ const OBSERVED: &[Entry<FitOptions>] = &[
     .set(|options, value| options.drops_missing = value.text() == "drop"),
     Entry::new(
         "loss",
-        Kind::Name(|| RobustLoss::ALL.map(|(name, loss)| (name, loss.summary())).to_vec()),
-        "Loss of a residual r, with z = (r / {loss_scale})²; all but linear are robust against outliers",
+        Kind::Name(|| RobustLoss::CHOICES.map(|(name, loss)| (name, loss.summary())).to_vec()),
+        "Loss of a residual r, with z = (r / {loss_scale})²; soft_l1, huber, cauchy and arctan are robust against outliers. poisson is for counts: the \
+         most likely parameters, also where counts are few",
     )
     .default("linear")
-    .set(|options, value| options.loss = value.one_of(&RobustLoss::ALL)),
+    .set(|options, value| options.loss = value.one_of(&RobustLoss::CHOICES)),
     Entry::new(
         "loss_scale",
         Kind::Double(Range::Positive),
@@ -124,7 +198,7 @@ const OBSERVED: &[Entry<FitOptions>] = &[
     )
     .default("1")
     .needs(
-        |options: &FitOptions| options.loss != RobustLoss::Linear,
+        |options: &FitOptions| !matches!(options.loss, RobustLoss::Linear | RobustLoss::Poisson),
         "a robust loss: {loss} soft_l1, huber, cauchy or arctan",
     )
     .set(|options, value| options.loss_scale = value.number()),
@@ -181,14 +255,48 @@ const ANSWER: &[Entry<FitOptions>] = &[
     )
     .default("false")
     .set(|options, value| options.profile = value.flag()),
+    Entry::new(
+        "bootstrap",
+        Kind::EXACT,
+        "Also compute intervals from so many fits of data that are drawn again, such as 1000; 0 means none",
+    )
+    .default("0")
+    .set(|options, value| options.bootstrap = value.whole()),
+    Entry::new(
+        "resample",
+        Kind::Name(|| vec![("residuals", "Rows keep their places"), ("rows", "Errors may differ in size")]),
+        "What is drawn again",
+    )
+    .default("residuals")
+    .needs(|options: &FitOptions| options.bootstrap > 0, "{bootstrap}")
+    .set(|options, value| options.resample = value.one_of(&Resampling::ALL)),
+    Entry::new(
+        "sample",
+        Kind::EXACT,
+        "Also draw so many times from the posterior of the parameters, such as 10000, with a flat prior within {bounds}; 0 means none",
+    )
+    .default("0")
+    .set(|options, value| options.sample = value.whole()),
+    Entry::new(
+        "derive",
+        Kind::Fields { names: None, has_numbers: false, example: ["fwhm", "2.3548*sigma"] },
+        "Values that are computed from parameters, with their standard errors",
+    )
+    .set(|options, value| options.derive = formulas(value)),
 ];
+
+/// Formulas by name.
+fn formulas(value: &Value) -> Vec<(String, String)> {
+    let one = |(name, formula): &(String, Value)| (name.trim().to_owned(), formula.text().trim().to_owned());
+    value.fields().iter().map(one).collect()
+}
 
 impl FitOptions {
     /// The model with its ties, over columns called `names`. `model` is a formula, or a named model over the first column that is not observed.
     pub fn formula(&self, model: &str, names: &[&str]) -> Result<Formula> {
         let model = model.trim();
-        let others = [self.y.as_deref(), self.sigma.as_deref()];
-        let first = names.iter().find(|name| !others.contains(&Some(**name)));
+        let others = [self.y.as_deref(), self.sigma.as_deref()].map(|text| text.map(str::trim));
+        let first = names.iter().find(|name| !others.contains(&Some(**name)) && !others.contains(&Some(&quoted(name))));
         let text = match first {
             // A column alone has no parameters, so a name that is both means the model.
             Some(first) if is_name(model) && (!names.contains(&model) || is_named(model)) => named(model, first)?,
@@ -202,24 +310,82 @@ impl FitOptions {
         Ok(formula)
     }
 
-    /// The observed values: those of the option y, or the last column that the model does not use.
+    /// The observed values: those of the option y, or the last column that the model does not use and whose name is none of standard errors.
     pub fn target(&self, names: &[&str], formula: &Formula) -> Result<String> {
         if let Some(y) = &self.y {
-            return Ok(y.clone());
+            let y = ColumnFormula::parse("y", y, names)?;
+            return Ok(y.column().unwrap_or(y.text()).to_owned());
         }
+        let sigma = self.sigma(names)?;
         let is_used = |name: &str| {
             formula.columns().iter().any(|known| known == name)
                 || formula.level_columns().contains(&name)
-                || self.sigma.as_deref() == Some(name)
+                || sigma.as_ref().is_some_and(|sigma| sigma.column() == Some(name))
         };
-        let error = || {
+        let unused: Vec<&str> = names.iter().copied().filter(|name| !is_used(name)).collect();
+        let values = unused.iter().rfind(|name| !looks_like_errors(name));
+        values.or(unused.last()).map(|name| (*name).to_owned()).ok_or_else(|| {
             Error::usage("y: the model uses every column: expected the option y with the column of the observed values")
-        };
-        names.iter().rfind(|name| !is_used(name)).map(|name| (*name).to_owned()).ok_or_else(error)
+        })
+    }
+
+    /// What to know if y was chosen and a column looks like its standard errors.
+    pub fn target_note(&self, names: &[&str], formula: &Formula, target: &str) -> Option<String> {
+        let is_chosen = self.y.is_none() && self.sigma.is_none();
+        let is_free = |name: &&&str| **name != target && !formula.columns().iter().any(|known| known == **name);
+        let errors = error_column(names.iter().filter(is_free).copied(), target).filter(|_| is_chosen)?;
+        Some(format!(
+            "y is \"{target}\"; \"{errors}\" looks like its standard deviations: --sigma \"{errors}\" weights the rows by them"
+        ))
+    }
+
+    /// The standard deviations of the observed values.
+    pub fn sigma(&self, names: &[&str]) -> Result<Option<ColumnFormula>> {
+        self.sigma.as_deref().map(|text| ColumnFormula::parse("sigma", text, names)).transpose()
+    }
+
+    /// The standard deviations of the column of the model.
+    pub fn sigma_x(&self, names: &[&str]) -> Result<Option<ColumnFormula>> {
+        self.sigma_x.as_deref().map(|text| ColumnFormula::parse("sigma-x", text, names)).transpose()
+    }
+
+    /// The condition on rows.
+    pub fn condition(&self, names: &[&str]) -> Result<Option<ColumnFormula>> {
+        self.condition.as_deref().map(|text| ColumnFormula::parse("where", text, names)).transpose()
+    }
+
+    /// Adds to a solved fit what the options want besides: intervals by profiles and by fits of drawn data, draws of the posterior, derived values.
+    ///
+    /// With standard deviations of the column of the model, the fit is first solved again with them.
+    pub fn add_figures(&self, problem: &Problem<'_>, fit: &mut Fit, sigma_x: Option<&[f64]>) -> Result<()> {
+        if let Some(sigma_x) = sigma_x {
+            let inexact = with_errors_in_x(problem, fit, sigma_x)?;
+            *fit = solve_inexact(&inexact, fit, &self.solve)?;
+            return self.add_figures(&inexact, fit, None);
+        }
+        if self.profile {
+            add_profiles(problem, fit, &self.solve)?;
+        }
+        if self.bootstrap > 0 {
+            add_bootstrap(problem, fit, (self.bootstrap, self.resample), &self.solve)?;
+        }
+        if self.sample > 0 {
+            add_posterior(problem, fit, self.sample, &self.solve)?;
+        }
+        add_derived(problem, fit, &self.derive)
+    }
+
+    /// How many fits are searched. With a robust loss each is solved on its own: the errors of a batch are those of least squares.
+    pub fn for_many(&self, problem: &Problem<'_>) -> SolveOptions {
+        let default = 500 * (problem.formula().parameters().len() as u64 + 1);
+        let is_batched = matches!(self.loss, RobustLoss::Linear | RobustLoss::Poisson) || self.solve.evaluations > 0;
+        let evaluations = if is_batched { self.solve.evaluations } else { default as usize };
+        SolveOptions { evaluations, ..self.solve.clone() }
     }
 
     /// The problem with its loss, starts, bounds and fixed parameters.
     pub fn completed<'a>(&self, problem: Problem<'a>) -> Result<Problem<'a>> {
+        check_derived(problem.formula(), &self.derive)?;
         let mut problem = problem.loss(self.loss, self.loss_scale)?;
         if self.solve.method == Method::TrustRegion {
             problem = problem.usual_bounds();
@@ -258,9 +424,7 @@ fn explained(error: Error, names: &[&str]) -> Error {
     if message.starts_with("model: ") {
         return error;
     }
-    let is_word = |name: &&&str| !is_name(name) || name.contains('-');
-    let odd = names.iter().find(is_word).map_or(String::new(), |name| {
-        format!("; to use \"{name}\", rename it: names in a formula have only letters, digits and _")
-    });
+    let odd = names.iter().find(|name| quoted(name) != **name);
+    let odd = odd.map_or(String::new(), |name| format!("; \"{name}\" is written {} in a formula", quoted(name)));
     Error::usage(format!("model: {message}; columns are {}{odd}", listed(names)))
 }

@@ -1,16 +1,19 @@
 //! The parser of formulas: text to a program.
 //!
 //! ```text
-//! formula    = { name "=" comparison ( ";" | newline ) } comparison { "," comparison }
-//! comparison = sum [ ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) sum ]
+//! formula    = { name "=" either ( ";" | newline ) } either { "," either }
+//! either     = both { "||" both }
+//! both       = comparison { "&&" comparison }
+//! comparison = sum { ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) sum }
 //! sum        = product { ( "+" | "-" ) product }
 //! product    = unary { ( "*" | "/" ) unary }
 //! unary      = ( "-" | "+" ) unary | power
-//! power      = atom [ ( "^" | "**" ) unary ]
-//! atom       = number | name | name "(" comparison { "," comparison } ")" | "(" comparison ")"
+//! power      = atom [ ( "^" | "**" ) unary | superscripts ]
+//! atom       = number | name | name "(" either { "," either } ")" | "(" either ")"
 //! ```
 //!
-//! A comparison is 1 where it holds, else 0. Names are the inputs, `pi`, `e` and names that were assigned before.
+//! A comparison is 1 where it holds, else 0; `1 < x < 2` is `1 < x && x < 2`. Names are the inputs, `pi`, `e` and names that were assigned before.
+//! Signs may also be those of printed text: `2·x² − y÷3`.
 
 use super::Program;
 use super::expr::{self, Expr};
@@ -68,6 +71,15 @@ pub fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| is_letter(c) || c.is_ascii_digit() || c == '-')
 }
 
+/// Characters beyond ASCII that are signs, not letters of names.
+const SIGNS: &str = "·⋅×∗∙÷∕−–≤≥≠⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
+/// Digits as exponents, in their order.
+const SUPERSCRIPTS: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const TIMES: &[&str] = &["*", "·", "⋅", "×", "∗", "∙"];
+const OVER: &[&str] = &["/", "÷", "∕"];
+const PLUS: &[&str] = &["+"];
+const MINUS: &[&str] = &["-", "−", "–"];
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,
@@ -81,15 +93,15 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn formula(&mut self) -> Result<Vec<Expr>> {
         while let Some(name) = self.assigned() {
-            let value = self.comparison()?;
+            let value = self.either()?;
             if !self.takes(";") && !self.takes("\n") {
                 return Err(self.expected("\";\" after the assignment"));
             }
             self.names.push((name.to_owned(), value));
         }
-        let mut results = vec![self.comparison()?];
+        let mut results = vec![self.either()?];
         while self.takes(",") {
-            results.push(self.comparison()?);
+            results.push(self.either()?);
         }
         while self.takes(";") || self.takes("\n") {}
         if self.rest().is_empty() { Ok(results) } else { Err(self.expected("an operator or the end")) }
@@ -107,23 +119,62 @@ impl<'a> Parser<'a> {
         None
     }
 
+    fn either(&mut self) -> Result<Expr> {
+        let mut left = self.both()?;
+        while self.takes_any(&["||", "|"]) {
+            let right = self.both()?;
+            let [one, other] = [self.truth(left)?, self.truth(right)?];
+            left = self.apply(self.at, &op::MAX, &[one, other])?;
+        }
+        Ok(left)
+    }
+
+    fn both(&mut self) -> Result<Expr> {
+        let mut left = self.comparison()?;
+        while self.takes_any(&["&&", "&"]) {
+            let right = self.comparison()?;
+            let [one, other] = [self.truth(left)?, self.truth(right)?];
+            left = self.apply(self.at, &op::MUL, &[one, other])?;
+        }
+        Ok(left)
+    }
+
+    /// 1 where a value is not 0, else 0.
+    fn truth(&self, value: Expr) -> Result<Expr> {
+        self.apply(self.at, &op::NE, &[value, Expr::from(0.0)])
+    }
+
     fn comparison(&mut self) -> Result<Expr> {
         self.skip_lines();
-        let left = self.sum()?;
-        let signs =
-            [("<=", &op::LE), (">=", &op::GE), ("==", &op::EQ), ("!=", &op::NE), ("<", &op::LT), (">", &op::GT)];
-        let Some((_, op)) = signs.into_iter().find(|(sign, _)| self.takes(sign)) else { return Ok(left) };
-        let right = self.sum()?;
-        self.apply(self.at, op, &[left, right])
+        let mut left = self.sum()?;
+        let signs: [(&[&str], &'static ScalarOp); 6] = [
+            (&["<=", "≤"], &op::LE),
+            (&[">=", "≥"], &op::GE),
+            (&["=="], &op::EQ),
+            (&["!=", "≠"], &op::NE),
+            (&["<"], &op::LT),
+            (&[">"], &op::GT),
+        ];
+        let mut holds: Option<Expr> = None;
+        while let Some((_, op)) = signs.into_iter().find(|(signs, _)| self.takes_any(signs)) {
+            let right = self.sum()?;
+            let one = self.apply(self.at, op, &[left, right])?;
+            holds = Some(match holds {
+                Some(before) => self.apply(self.at, &op::MUL, &[before, one])?,
+                None => one,
+            });
+            left = right;
+        }
+        Ok(holds.unwrap_or(left))
     }
 
     fn sum(&mut self) -> Result<Expr> {
         let mut left = self.product()?;
         loop {
             let at = self.at;
-            let op = if self.takes("+") {
+            let op = if self.takes_any(PLUS) {
                 &op::ADD
-            } else if self.takes("-") {
+            } else if self.takes_any(MINUS) {
                 &op::SUB
             } else {
                 return Ok(left);
@@ -137,9 +188,9 @@ impl<'a> Parser<'a> {
         let mut left = self.unary()?;
         loop {
             let at = self.at;
-            let op = if self.takes("*") {
+            let op = if self.takes_any(TIMES) {
                 &op::MUL
-            } else if self.takes("/") {
+            } else if self.takes_any(OVER) {
                 &op::DIV
             } else {
                 return Ok(left);
@@ -155,10 +206,10 @@ impl<'a> Parser<'a> {
     fn unary(&mut self) -> Result<Expr> {
         self.deeper()?;
         let at = self.at;
-        let value = if self.takes("-") {
+        let value = if self.takes_any(MINUS) {
             let value = self.unary()?;
             self.apply(at, &op::NEG, &[value])
-        } else if self.takes("+") {
+        } else if self.takes_any(PLUS) {
             self.unary()
         } else {
             self.power()
@@ -170,10 +221,11 @@ impl<'a> Parser<'a> {
     fn power(&mut self) -> Result<Expr> {
         let base = self.atom()?;
         let at = self.at;
-        if !self.takes("^") && !self.takes("**") {
+        let superscript = self.superscript()?;
+        if superscript.is_none() && !self.takes("^") && !self.takes("**") {
             return Ok(base);
         }
-        let exponent = self.unary()?;
+        let exponent = superscript.map_or_else(|| self.unary(), Ok)?;
         match exponent.constant() {
             Some(0.5) => self.apply(at, &op::SQRT, &[base]),
             Some(whole) if base.constant().is_none() && whole == whole.trunc() && whole.abs() <= MAX_PRODUCT => {
@@ -184,11 +236,30 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// An exponent of superscript digits, such as ⁻¹, if it comes next.
+    fn superscript(&mut self) -> Result<Option<Expr>> {
+        let begin = self.at;
+        let plain = |c: char| match c {
+            '⁻' => Some('-'),
+            '⁺' => Some('+'),
+            _ => SUPERSCRIPTS.chars().zip('0'..='9').find(|(one, _)| *one == c).map(|(_, digit)| digit),
+        };
+        let text: String = self.rest().chars().map_while(plain).collect();
+        self.at += self.rest().chars().take(text.chars().count()).map(char::len_utf8).sum::<usize>();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        match text.trim_start_matches('+').parse::<i32>() {
+            Ok(exponent) => Ok(Some(f64::from(exponent).into())),
+            Err(_) => Err(self.wrong(begin, "expected a whole number as the exponent, such as x² or x⁻¹")),
+        }
+    }
+
     fn atom(&mut self) -> Result<Expr> {
         self.skip();
         let begin = self.at;
         if self.takes("(") {
-            let value = self.comparison()?;
+            let value = self.either()?;
             self.close()?;
             return Ok(value);
         }
@@ -206,7 +277,7 @@ impl<'a> Parser<'a> {
             return Ok(*value);
         }
         match name {
-            "pi" => Ok(std::f64::consts::PI.into()),
+            "pi" | "π" => Ok(std::f64::consts::PI.into()),
             "e" => Ok(std::f64::consts::E.into()),
             _ if let Some((value, free)) = &mut self.free => {
                 if !free.iter().any(|known| known == name) {
@@ -228,9 +299,9 @@ impl<'a> Parser<'a> {
     fn call(&mut self, begin: usize, name: &str) -> Result<Expr> {
         let mut arguments = Vec::new();
         if !self.takes(")") {
-            arguments.push(self.comparison()?);
+            arguments.push(self.either()?);
             while self.takes(",") {
-                arguments.push(self.comparison()?);
+                arguments.push(self.either()?);
             }
             self.close()?;
         }
@@ -331,7 +402,8 @@ impl<'a> Parser<'a> {
     }
 
     fn skip(&mut self) {
-        self.at = self.text.len() - self.rest().trim_start_matches([' ', '\t', '\r']).len();
+        let is_blank = |c: char| c.is_whitespace() && c != '\n';
+        self.at = self.text.len() - self.rest().trim_start_matches(is_blank).len();
     }
 
     fn skip_lines(&mut self) {
@@ -343,6 +415,10 @@ impl<'a> Parser<'a> {
         let is_there = self.rest().starts_with(sign) && !(sign == "*" && self.rest().starts_with("**"));
         self.at += if is_there { sign.len() } else { 0 };
         is_there
+    }
+
+    fn takes_any(&mut self, signs: &[&str]) -> bool {
+        signs.iter().any(|sign| self.takes(sign))
     }
 
     fn word(&mut self) -> &'a str {
@@ -385,11 +461,20 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether a character may be part of a name: letters, and every non-ASCII character.
-fn is_letter(c: char) -> bool {
-    c.is_ascii_alphabetic() || c == '_' || !c.is_ascii()
+/// Whether a character may be part of a name: letters, and every non-ASCII character that is no blank and no sign.
+pub(crate) fn is_letter(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_' || !(c.is_ascii() || c.is_whitespace() || SIGNS.contains(c))
+}
+
+/// Whether a character is a sign of printed text, such as · or ².
+pub(crate) fn is_sign(c: char) -> bool {
+    SIGNS.contains(c)
 }
 
 fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod tests;

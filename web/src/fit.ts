@@ -34,7 +34,7 @@ export interface CurveFitOptions extends SolverOptions {
 }
 
 /** Options of many fits: those of {@link CurveFitOptions} that each fit can have, and the observed values. */
-export type ManyFitOptions = Omit<CurveFitOptions, "tie" | "global" | "profile" | "device"> & { y: string };
+export type ManyFitOptions = Omit<CurveFitOptions, (typeof FOR_ONE_FIT)[number]> & { y: string };
 
 /** A parameter's value and how well the data determine it. */
 export interface FittedParameter {
@@ -45,9 +45,26 @@ export interface FittedParameter {
   interval: [number, number] | null;
   /** The interval from the profile of the cost, an open end null; null without the option `profile`. */
   profileInterval: [number | null, number | null] | null;
+  /** The interval from fits of drawn data; null without the option `bootstrap`. */
+  bootstrapInterval: [number, number] | null;
   isFixed: boolean;
   /** Whether it is at one of its bounds; its standard error then takes no account of the bound. */
   isAtBound: boolean;
+}
+
+/** A value that is computed from parameters, by the option `derive`. */
+export type DerivedValue = Pick<FittedParameter, "value" | "stderr" | "interval">;
+
+/** What draws of the posterior say of a parameter. */
+export interface PosteriorParameter {
+  mean: number;
+  deviation: number;
+  /** At 2.5, 16, 50, 84 and 97.5 %. */
+  quantiles: [number, number, number, number, number];
+  /** Near 1 if the walk was long enough. */
+  rHat: number;
+  /** As many independent draws would say as much. */
+  effective: number;
 }
 
 /** Predicted rows, one number per row. */
@@ -90,6 +107,17 @@ export class CurveFit {
   declare readonly ties: readonly { readonly name: string; readonly formula: string }[];
   /** The parameters by name, in the formula's order, then those tied to them. */
   declare readonly parameters: Readonly<Record<string, Readonly<FittedParameter>>>;
+  /** Values that are computed from parameters, by name. */
+  declare readonly derived: Readonly<Record<string, DerivedValue>>;
+  /** Fits of drawn data and those that did not converge; null without the option `bootstrap`. */
+  declare readonly bootstrap: { readonly fits: number; readonly failed: number } | null;
+  /** The posterior; null without the option `sample`. */
+  declare readonly posterior: {
+    readonly draws: number;
+    /** The share of moves that were taken. */
+    readonly acceptance: number;
+    readonly parameters: Readonly<Record<string, PosteriorParameter>>;
+  } | null;
   /** Names of the free parameters, in the order of the covariance. */
   declare readonly free: readonly string[];
   /** The covariance of the free parameters [free, free]; infinite along directions that the data do not determine. */
@@ -319,7 +347,7 @@ const PART_ROWS = 500_000;
  * Fits a model to each of many sets of observed values: the pixels of a stack of images, the wells of a plate. The
  * observed values of all fits stand one after another in one column, fit by fit; the other columns have the rows of one
  * fit, which all share, or are as long as the observed values. The options are those of {@link fit}, without `tie`,
- * `global`, `profile` and `device`; `p0`, `bounds` and `fix` hold for every fit. The fits run in the calling thread, in
+ * `where`, `global`, `device` and those of further figures; `p0`, `bounds` and `fix` hold for every fit. The fits run in the calling thread, in
  * parts, between which a page can draw: `for await` gives each part when it is solved.
  *
  * @example
@@ -433,7 +461,18 @@ export async function models(): Promise<NamedModel[]> {
 }
 
 /** Options that many fits do not have. */
-const FOR_ONE_FIT = ["tie", "global", "profile", "device"] as const satisfies readonly (keyof CurveFitOptions)[];
+const FOR_ONE_FIT = [
+  "tie",
+  "global",
+  "sigmaX",
+  "profile",
+  "bootstrap",
+  "resample",
+  "sample",
+  "derive",
+  "where",
+  "device",
+] as const satisfies readonly (keyof CurveFitOptions)[];
 
 /** Those that they have. */
 const MANY_OPTIONS = SOLVER_OPTIONS.filter((name) => !(FOR_ONE_FIT as readonly string[]).includes(name));
@@ -491,11 +530,17 @@ function fields(file: CurveFitFile): object {
   const filled = (matrix: unknown, none: number) =>
     (matrix as (number | null)[][]).map((row) => row.map((entry) => entry ?? none));
   const known = Object.entries(rest).map(([name, value]) => [name, MEASURES.includes(name) ? (value ?? NaN) : value]);
+  const eachRenamed = (all: unknown) =>
+    Object.fromEntries(
+      Object.entries((all ?? {}) as Record<string, object>).map(([name, value]) => [name, renamed(value)]),
+    );
+  const posterior = rest.posterior as { parameters: object } | null | undefined;
   return {
     ...renamed(Object.fromEntries(known)),
-    parameters: Object.fromEntries(
-      Object.entries(parameters as Record<string, object>).map(([name, parameter]) => [name, renamed(parameter)]),
-    ),
+    parameters: eachRenamed(parameters),
+    derived: rest.derived ?? {},
+    bootstrap: rest.bootstrap ?? null,
+    posterior: posterior ? { ...posterior, parameters: eachRenamed(posterior.parameters) } : null,
     covariance: filled(file.covariance, Infinity),
     correlation: filled(file.correlation ?? [], NaN),
   };

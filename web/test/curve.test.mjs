@@ -345,6 +345,17 @@ test("named models are listed, and are fitted alone or in a formula", async () =
   assert.equal((await fit(peak, "gaussian")).model, "gaussian(x)");
 });
 
+test("rows are chosen, values derived, and parameters drawn", async () => {
+  // y = a + b x through these has b = 0.9, a = 0.9 and the variance 0.35 with two degrees of freedom.
+  const data = { "x [s]": [0, 1, 2, 3, 9], y: [1, 2, 2, 4, 99], yerr: [1, 1, 1, 1, 1] };
+  const options = { where: "[x [s]] < 5", derive: { at2: "a+2*b" }, sample: 2000, bootstrap: 100 };
+  const { target, derived, posterior, bootstrap, parameters } = await fit(data, "a + b*[x [s]]", options);
+  assert.equal(target, "y");
+  assert.ok(Math.abs(derived.at2.value - 2.7) < 1e-9 && Math.abs(derived.at2.stderr - Math.sqrt(0.35 * 0.3)) < 1e-9);
+  assert.ok(posterior.draws >= 2000 && posterior.parameters.b.rHat > 0.9 && bootstrap.fits === 100);
+  assert.ok(parameters.b.bootstrapInterval[0] <= parameters.b.bootstrapInterval[1]);
+});
+
 test("errors say what is wrong, as those of the command line", async () => {
   const { x, y } = DATA;
   const cases = [
@@ -358,7 +369,10 @@ test("errors say what is wrong, as those of the command line", async () => {
     [DATA, "gausian", {}, /^model: unknown name "gausian": did you mean "gaussian"\?$/],
     [DATA, "a*x*y", {}, /^y: the model uses every column: expected the option y/],
     [DATA, "a*x", { y: "z" }, /^y: got "z", expected a column, one of "x", "y"$/],
-    [DATA, "a*x", { sigma: "z" }, /^fit: the column "z" is missing: got "x", "y"$/],
+    [DATA, "a*x", { sigma: "z" }, /^sigma: got "z", expected a column, one of "x", "y"$/],
+    [{ ...DATA, sigma: y }, "gaussian(x)", { y: "y" }, /^model: gaussian has a parameter "sigma", and the table a column/],
+    [DATA, "gaussian(x, h, c, s)", {}, /^model: gaussian takes one argument: got 4, expected gaussian\(x\)/],
+    [DATA, "a*x", { where: "x > 1e9" }, /^fit: no row has all values/],
     [DATA, "a*x", { p0: { b: 1 } }, /^p0: "b" is not a parameter of the model: expected one of "a"$/],
     [DATA, "a*x", { fix: { a: null } }, /^fit: fix: a: got null, expected a number$/],
     [DATA, "a*x", { p0: { a: "1" } }, /^fit: p0: a: got "1", expected a number$/],

@@ -3,9 +3,11 @@
 mod args;
 mod chart;
 pub(crate) mod checkpoint;
+mod compared;
 pub(crate) mod log;
 mod many;
 mod page;
+mod print;
 mod rows;
 pub(crate) mod running;
 pub(crate) mod solving;
@@ -15,9 +17,7 @@ pub(crate) mod timings;
 
 use std::path::Path;
 
-use serde_json::json;
-
-use crate::options::contents::{FIT, FITS, LOG, PAGE};
+use crate::options::contents::{FIT, FITS, LOG, PAGE, SAMPLES};
 use crate::options::outputs::{check_outs, keep_out};
 use crate::options::reading::{check_header, read, say_notes};
 use crate::saved::load_fit;
@@ -26,8 +26,11 @@ use crate::terminal::interrupt;
 use crate::{Answer, Failure};
 pub(super) use args::Args;
 use chart::curve_chart;
+use compared::Comparison;
 use meromorph::files::{Format, RowSource};
-use meromorph::fit::{FTest, Fit, FitOptions, Formula, Levels, Problem, SavedFit, add_profiles, report, sealed};
+use meromorph::fit::{
+    Background, ColumnFormula, ComputedRows, Fit, FitOptions, Formula, Levels, Problem, SavedFit, report, sealed,
+};
 use meromorph::internal::host::{self, FileLock};
 use meromorph::internal::json::Json;
 use page::page;
@@ -42,6 +45,7 @@ pub(super) fn run(args: &Args) -> Answer {
         ("fit", args.out.as_deref(), Some(fit)),
         ("page", args.report.as_deref(), Some(&PAGE)),
         ("log", args.running.log_path(), Some(&LOG)),
+        ("samples", args.samples_out.as_deref(), Some(&SAMPLES)),
         // It is read and judged once the data are there.
         ("checkpoint", args.running.checkpoint.as_deref(), None),
     ];
@@ -52,6 +56,9 @@ pub(super) fn run(args: &Args) -> Answer {
     interrupt::watch_until_work();
     args.running.hardware().check()?;
     let options = args.options()?;
+    if args.samples_out.is_some() && options.sample == 0 {
+        return Err(Failure::usage("samples-out: there are no draws: expected --sample, such as --sample 10000"));
+    }
     let format = args.reading.format()?;
     match args.input(&format)? {
         Input::Table => of_table(args, &format, &options),
@@ -63,6 +70,9 @@ pub(super) fn run(args: &Args) -> Answer {
 fn model(args: &Args, options: &FitOptions, names: &[&str]) -> Answer<(Formula, String)> {
     let formula = options.formula(&args.model, names)?;
     let target = options.target(names, &formula)?;
+    if let Some(note) = options.target_note(names, &formula, &target) {
+        complain(&format!("mero fit: {note}"));
+    }
     let is_euler = args.model.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "e");
     if is_euler && !names.contains(&"e") {
         complain("mero fit: e in the model is 2.718…, not a parameter; a parameter needs another name");
@@ -79,7 +89,9 @@ fn of_table(args: &Args, format: &Format, options: &FitOptions) -> Answer {
     let names: Vec<&str> = table.names().collect();
     let (formula, target) = model(args, options, &names)?;
     check_header(&table, format.header, [target.as_str()])?;
-    let rows = Rows::of(options, &table, &formula, &target)?;
+    let mut rows = Rows::of(options, &table, &formula, &target)?;
+    options.subtract_background(&formula, &rows.columns, &mut rows.y)?;
+    let target = options.without_background(target);
     let columns: Vec<(&str, &[f64])> =
         formula.columns().iter().map(String::as_str).zip(rows.columns.iter().map(Vec::as_slice)).collect();
     let levels: Vec<(&str, &Levels)> = formula.level_columns().into_iter().zip(&rows.levels).collect();
@@ -94,27 +106,41 @@ fn of_table(args: &Args, format: &Format, options: &FitOptions) -> Answer {
         ));
     }
     if problem.is_many() {
-        return many::run(args, &problem, &options.solve, &target, table.source());
+        return many::run(args, &problem, options, &target, table.source());
     }
     finish(args, (&problem, timings), options, &rows, &target, table.source())
 }
 
 /// A fit of rows that are read by ranges.
 fn of_rows(args: &Args, source: Box<dyn RowSource>, options: &FitOptions) -> Answer {
+    let whole = [("background", options.background != Background::None), ("sigma-x", options.sigma_x.is_some())];
+    if let Some((name, _)) = whole.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::usage(format!("{name}: rows are read in parts: expected --strategy standard")));
+    }
     let names: Vec<&str> = source.columns().iter().map(String::as_str).collect();
     let (formula, target) = model(args, options, &names)?;
-    let places = places(&*source, options, &formula, &target)?;
-    let plan = args.planned(&*source, &places)?;
+    let y = ColumnFormula::parse("y", &target, &names)?;
+    let (sigma, condition) = (options.sigma(&names)?, options.condition(&names)?);
+    let computed = [Some(&y), sigma.as_ref(), condition.as_ref()].into_iter().flatten();
+    let used = computed.flat_map(ColumnFormula::columns).chain(formula.columns()).map(String::as_str);
+    let used = places(&*source, used.chain(formula.level_columns()));
+    let plan = args.planned(&*source, &used)?;
     if args.running.plan {
         return Ok(());
     }
     let timings = Timings::new(&args.running, args.running.timings);
-    let source = Args::kept(Box::new(timings.metered(source)), &places, &plan)?;
-    let sigma = options.sigma.as_deref().map(|name| (name, options.absolute_sigma));
-    let rows = stream::sampled(&*source, &places, &formula, sigma.is_some())?;
-    let problem = Problem::read(formula, &*source, &target, sigma, options.drops_missing)?;
+    let sigma_text = sigma.as_ref().map(|sigma| sigma.text().to_owned());
+    let (is_conditional, drops) = (condition.is_some(), options.drops_missing);
+    let source = Args::kept(Box::new(timings.metered(source)), &used, &plan)?;
+    let source = ComputedRows::new(source, y, sigma, condition, drops);
+    let sigma = sigma_text.as_deref().map(|text| (text, options.absolute_sigma));
+    let named = formula.columns().iter().map(String::as_str).chain([target.as_str()]).chain(sigma_text.as_deref());
+    let read = places(&source, named.chain(formula.level_columns()));
+    let rows = stream::sampled(&source, &read, &formula, sigma.is_some())?;
+    let problem = Problem::read(formula, &source, &target, sigma, drops || is_conditional)?;
     let problem = options.completed(problem.strategy(plan.strategy))?;
-    let rows = Rows { dropped: source.rows() - problem.rows(), ..rows };
+    let without = source.rows() - problem.rows();
+    let rows = if is_conditional { Rows { excluded: without, ..rows } } else { Rows { dropped: without, ..rows } };
     finish(args, (&problem, timings), options, &rows, &target, &args.file.display().to_string())
 }
 
@@ -128,11 +154,9 @@ fn finish(
     source: &str,
 ) -> Answer {
     let started = host::now_ms();
-    let smaller = args.against.as_deref().map(load_fit).transpose()?;
+    let other = args.against.as_deref().map(load_fit).transpose()?;
     let (mut fit, checkpoint) = args.solve(problem, options, rows, &mut timings)?;
-    if options.profile {
-        add_profiles(problem, &mut fit, &options.solve)?;
-    }
+    options.add_figures(problem, &mut fit, rows.sigma_x.as_deref())?;
     let seconds = (host::now_ms() - started) / 1e3;
     let mut json = report(problem, &fit, target, seconds);
     let timings = timings.told()?;
@@ -140,33 +164,37 @@ fn finish(
         fields.push(("timings".to_owned(), timings.clone()));
         json = sealed(json);
     }
-    let test =
-        smaller.map(|smaller| smaller.tested_against(&SavedFit::parse(&json.to_string(), "fit")?)).transpose()?;
+    let saved = SavedFit::parse(&json.to_string(), "fit")?;
+    let test = other.map(|other| Comparison::of(problem, &other, &saved, rows)).transpose()?;
     if let Some(out) = &args.out {
         keep_out(out, &FIT, format!("{json}\n").as_bytes(), args.force)?;
     }
-    let saved = SavedFit::parse(&json.to_string(), "fit")?;
+    if let (Some(out), Some(posterior)) = (&args.samples_out, &fit.posterior) {
+        keep_out(out, &SAMPLES, &print::draws(&fit.free, posterior), args.force)?;
+    }
     if let Some(report) = &args.report {
-        keep_out(report, &PAGE, &page(&fit, &saved, rows, target, source)?, args.force)?;
+        keep_out(report, &PAGE, &page(&fit, &saved, rows, (target, source), args.look())?, args.force)?;
     }
     // What it would save again is written.
     if let Some(checkpoint) = checkpoint {
         checkpoint.remove()?;
     }
     if args.json {
-        if let Some(FTest { f, dof: [more, dof], p, aic_difference }) = test {
-            say_json(&json!({
-                "event": "test", "f": f, "additional_parameters": more, "dof": dof, "p": p, "aic_difference": aic_difference,
-            }));
+        if let Some(test) = test {
+            say_json(&test.json());
         }
         say_data(format!("{json}\n").as_bytes());
+        return converged(&fit);
+    }
+    if let Some(form) = args.print {
+        say_data(print::printed(form, &fit, &saved)?.as_bytes());
         return converged(&fit);
     }
     say(&text(&fit, saved.formula(), target, rows, source));
     if let Some(test) = test {
         say(&text::tested(&test));
     }
-    if let Some(chart) = curve_chart(&saved, rows, target)? {
+    if let Some(chart) = curve_chart(&saved, rows, target, args.look())? {
         say(chart.text().trim_start_matches('\n'));
     }
     if let Some((_, text)) = timings {

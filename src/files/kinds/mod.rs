@@ -5,6 +5,7 @@
 
 mod blocks;
 mod compressed;
+mod cube;
 mod excel;
 mod foreign;
 mod given;

@@ -1,5 +1,6 @@
 //! An array of numpy (NPY), in full or by ranges of rows.
 
+use super::cube;
 use super::kind::{Kind, Opened};
 use super::memory::has_memory;
 use super::ranges::arrays::{Arrays, Part};
@@ -19,6 +20,9 @@ pub(crate) static KIND: Kind = Kind {
 fn read(bytes: &[u8], source: &str, _format: &Format) -> Result<Table> {
     let array = npy::Array::parse(bytes, source)?;
     has_memory(array.numbers(), 0).map_err(|what| Error::new(format!("{source}: {what}")))?;
+    if array.layout.shape.len() == 3 {
+        return Table::new(source, cube::columns(&[("value", &array, source)])?);
+    }
     npy::read(bytes, source)
 }
 

@@ -59,7 +59,9 @@ fn which_arrays_become_which_columns() {
         ("x0 x1 y", vec![("X.npy", two()), ("y.npy", one())]),
         ("x0 x1 y", vec![("y.npy", one()), ("extra.npy", array("(3,)", &[1; 3])), ("X.npy", two())]),
         ("x0 target", vec![("data.npy", one()), ("target.npy", array("(2, 1)", &[1, 2]))]),
-        ("x0 y_0 y_1", vec![("x.npy", one()), ("y.npy", two())]),
+        ("x y_0 y_1", vec![("x.npy", one()), ("y.npy", two())]),
+        ("x err y", vec![("x.npy", one()), ("y.npy", one()), ("err.npy", one()), ("note.npy", array("(3,)", &[1; 3]))]),
+        ("x0 x1 y", vec![("x.npy", two()), ("y.npy", one())]),
         ("a b_0 b_1", vec![("a.npy", one()), ("b.npy", two())]),
         ("X_0 X_1", vec![("X.npy", two())]),
     ];

@@ -30,11 +30,10 @@ pub fn add_profiles(problem: &Problem<'_>, fit: &mut Fit, options: &SolveOptions
     let variance = if problem.is_absolute { 1.0 } else { 2.0 * fit.cost / fit.dof as f64 };
     let best: Vec<f64> = free.iter().filter_map(|&at| fit.value(&problem.parameters[at].name)).collect();
     for (place, &at) in free.iter().enumerate() {
-        let Some(stderr) =
-            fit.parameters.iter().find(|one| one.name == problem.parameters[at].name).and_then(|one| one.stderr)
-        else {
-            continue;
-        };
+        let stderr =
+            fit.parameters.iter().find(|one| one.name == problem.parameters[at].name).and_then(|one| one.stderr);
+        // Without a standard error, the profile alone says how far the data determine the parameter.
+        let stderr = stderr.filter(|stderr| *stderr > 0.0).unwrap_or(0.1 * best[place].abs().max(1e-3));
         let profile = Profile { problem, options, pool: &pool, at, place, best: &best, variance, least: fit.cost };
         let ends = [profile.end(-reach * stderr, reach)?, profile.end(reach * stderr, reach)?];
         let name = &problem.parameters[at].name;
@@ -58,53 +57,65 @@ struct Profile<'p> {
     least: f64,
 }
 
+/// A value of the parameter with the best values of the others.
+struct Place {
+    /// From the best value.
+    away: f64,
+    /// The root of twice the rise of the cost over the variance.
+    risen: f64,
+    others: Vec<f64>,
+}
+
+impl Place {
+    /// Where the rise is the expected one if it goes on as from the place before, but not too far at once.
+    fn beyond(&self, before: &Self, expected: f64) -> f64 {
+        let slope = (self.risen - before.risen) / (self.away - before.away);
+        let ahead = (expected - self.risen) / slope / self.away;
+        self.away * (1.0 + if ahead.is_finite() && ahead > 0.0 { ahead.clamp(0.01, 2.0) } else { 2.0 })
+    }
+}
+
 impl Profile<'_> {
-    /// Where the root of the rise of the cost, in standard deviations, is `expected`; the first try is `away` from the best value.
+    /// Where the root of the rise of the cost, in standard deviations, is `expected`; the first try is `away` from the best value. Every fit of the others
+    /// starts where they were at the last place before the end, so that one that failed leads none after it astray.
     fn end(&self, away: f64, expected: f64) -> Result<f64> {
-        let (mut inner, mut outer) = (0.0, away);
-        let mut others: Vec<f64> = self.others();
         let parameter = &self.problem.parameters[self.at];
-        let bound = if away < 0.0 { parameter.low } else { parameter.high } - self.best[self.place];
-        let mut at_inner = 0.0;
-        let mut is_around = false;
+        let best = self.best[self.place];
+        let bound = if away < 0.0 { parameter.low } else { parameter.high } - best;
+        let mut inner = Place { away: 0.0, risen: 0.0, others: self.others() };
+        // The nearest place behind the end, with the rise there if the model is finite.
+        let mut outer: Option<(f64, Option<f64>)> = None;
+        let mut next = away;
         for _ in 0..FITS {
-            let is_bound = outer.abs() >= bound.abs();
+            let is_bound = next.abs() >= bound.abs();
             if is_bound {
-                outer = bound;
+                next = bound;
             }
-            let Some(risen) = self.risen(outer, &mut others)? else {
-                // No fit there: the end is before it.
-                is_around = true;
-                outer = inner + 0.5 * (outer - inner);
-                continue;
-            };
-            if (risen - expected).abs() <= TOLERANCE * expected {
-                return Ok(self.best[self.place] + outer);
+            match self.risen(next, &inner, expected)? {
+                Some(place) if (place.risen - expected).abs() <= TOLERANCE * expected => return Ok(best + next),
+                Some(place) if place.risen < expected => {
+                    if is_bound {
+                        return Ok(best + bound);
+                    }
+                    if next.abs() > FAR * away.abs() {
+                        return Ok(f64::INFINITY.copysign(away));
+                    }
+                    next = place.beyond(&inner, expected);
+                    inner = place;
+                }
+                place => outer = Some((next, place.map(|place| place.risen))),
             }
-            if risen < expected {
-                if is_bound {
-                    return Ok(self.best[self.place] + bound);
+            if let Some((far, risen)) = outer {
+                let share = risen.map_or(0.5, |risen| (expected - inner.risen) / (risen - inner.risen)).clamp(0.1, 0.9);
+                next = inner.away + share * (far - inner.away);
+                if (far - inner.away).abs() <= TOLERANCE * TOLERANCE * inner.away.abs() {
+                    // A cost that jumps is that of a search which lost its way: as far as others lead, the cost does not rise enough.
+                    let is_lost = risen.is_some() && inner.risen < 0.9 * expected;
+                    return Ok(if is_lost { f64::INFINITY.copysign(away) } else { best + inner.away });
                 }
-                if outer.abs() > FAR * away.abs() {
-                    return Ok(f64::INFINITY.copysign(away));
-                }
-                // By the slope, but not too far at once.
-                let slope = (risen - at_inner) / (outer - inner);
-                let next = outer + (expected - risen) / slope;
-                let most = if is_around { 1.5 } else { 3.0 };
-                (inner, at_inner) = (outer, risen);
-                outer = if slope.is_finite() && (next / outer) > 1.0 {
-                    outer * (next / outer).min(most)
-                } else {
-                    outer * most
-                };
-            } else {
-                is_around = true;
-                // Between the two by linear interpolation.
-                outer = inner + (outer - inner) * ((expected - at_inner) / (risen - at_inner)).clamp(0.1, 0.95);
             }
         }
-        Ok(self.best[self.place] + outer)
+        Ok(best + inner.away)
     }
 
     /// The best values of the other free parameters.
@@ -113,30 +124,37 @@ impl Profile<'_> {
         others.map(|(_, value)| *value).collect()
     }
 
-    /// The root of twice the rise of the cost over the variance, where the parameter is `away` from its best value and `others` are fitted again;
-    /// `None` if the model is not finite there.
-    fn risen(&self, away: f64, others: &mut [f64]) -> Result<Option<f64>> {
+    /// The place `away` from the best value, where the other parameters are fitted again from where they were at `inner`, and if the rise seems too
+    /// large, also from their best values; `None` if the model is not finite there.
+    fn risen(&self, away: f64, inner: &Place, expected: f64) -> Result<Option<Place>> {
         let mut problem = self.problem.clone();
         let parameter = &mut problem.parameters[self.at];
         (parameter.start, parameter.is_fixed) = (Some(self.best[self.place] + away), true);
         let free = problem.free();
         let sums = Sums::new(&problem, self.pool);
+        let place = |cost: f64, others: &[f64]| Place { away, risen: self.root(cost), others: others.to_vec() };
         if free.is_empty() {
             return match sums.normal(&[]) {
-                Ok(normal) => Ok(Some(self.root(normal.cost))),
+                Ok(normal) => Ok(Some(place(normal.cost, &[]))),
                 Err(Bad::Unread(error)) => Err(error),
                 Err(Bad::Rows { .. }) => Ok(None),
             };
         }
         let search = Search::of(&problem, &free, self.options)?;
-        match search.run(&sums, &DVector::from_column_slice(others)) {
-            Ok(found) => {
-                others.copy_from_slice(found.x.as_slice());
-                Ok(Some(self.root(found.normal.cost)))
+        let mut found: Option<Place> = None;
+        for start in [inner.others.clone(), self.others()] {
+            match search.run(&sums, &DVector::from_vec(start)) {
+                Ok(other) if found.as_ref().is_none_or(|known| self.root(other.normal.cost) < known.risen) => {
+                    found = Some(place(other.normal.cost, other.x.as_slice()));
+                }
+                Err(Bad::Unread(error)) => return Err(error),
+                _ => {}
             }
-            Err(Bad::Unread(error)) => Err(error),
-            Err(Bad::Rows { .. }) => Ok(None),
+            if inner.away == 0.0 || found.as_ref().is_some_and(|found| found.risen <= expected) {
+                break;
+            }
         }
+        Ok(found)
     }
 
     fn root(&self, cost: f64) -> f64 {

@@ -1,5 +1,7 @@
 //! The report of a fit as JSON, which is also the file that predicts.
 
+use super::bootstrap::Bootstrap;
+use super::posterior::{Drawn, Posterior, QUANTILES};
 use super::result::{Fit, Fitted};
 use super::seal::sealed;
 use super::statistics::Statistics;
@@ -32,6 +34,9 @@ pub fn report(problem: &Problem<'_>, fit: &Fit, target: &str, seconds: f64) -> J
         ("grids", Json::List(problem.data.grids.iter().map(|grid| list(grid)).collect())),
         ("ties", Json::List(formula.ties().iter().map(tie).collect())),
         ("parameters", Json::Fields(fit.parameters.iter().map(|one| (one.name.clone(), fitted(one))).collect())),
+        ("derived", Json::Fields(fit.derived.iter().map(|one| (one.name.clone(), derived(one))).collect())),
+        ("bootstrap", fit.bootstrap.map_or(Json::Null, resampled)),
+        ("posterior", fit.posterior.as_ref().map_or(Json::Null, |posterior| sampled(posterior, &fit.free))),
         ("free", texts(&fit.free)),
         ("covariance", rows(&fit.covariance)),
         ("correlation", rows(&fit.correlation())),
@@ -73,8 +78,40 @@ fn fitted(parameter: &Fitted) -> Json {
         ("stderr", parameter.stderr.map_or(Json::Null, real)),
         ("interval", parameter.interval.map_or(Json::Null, |interval| list(&interval))),
         ("profile_interval", parameter.profile.map_or(Json::Null, |profile| list(&profile))),
+        ("bootstrap_interval", parameter.bootstrap.map_or(Json::Null, |ends| list(&ends))),
         ("is_fixed", Json::Bool(parameter.is_fixed)),
         ("is_at_bound", Json::Bool(parameter.is_at_bound)),
+    ])
+}
+
+fn derived(value: &Fitted) -> Json {
+    Json::fields([
+        ("value", real(value.value)),
+        ("stderr", value.stderr.map_or(Json::Null, real)),
+        ("interval", value.interval.map_or(Json::Null, |interval| list(&interval))),
+    ])
+}
+
+fn resampled(bootstrap: Bootstrap) -> Json {
+    Json::fields([("fits", whole(bootstrap.fits as u64)), ("failed", whole(bootstrap.failed as u64))])
+}
+
+fn sampled(posterior: &Posterior, free: &[String]) -> Json {
+    let one = |(name, drawn): (&String, &Drawn)| {
+        let fields = Json::fields([
+            ("mean", real(drawn.mean)),
+            ("deviation", real(drawn.deviation)),
+            ("quantiles", list(&drawn.quantiles)),
+            ("r_hat", real(drawn.r_hat)),
+            ("effective", real(drawn.effective)),
+        ]);
+        (name.clone(), fields)
+    };
+    Json::fields([
+        ("draws", whole(posterior.draws.len() as u64)),
+        ("acceptance", real(posterior.acceptance)),
+        ("shares", list(&QUANTILES)),
+        ("parameters", Json::Fields(free.iter().zip(&posterior.parameters).map(one).collect())),
     ])
 }
 
@@ -88,9 +125,13 @@ pub(crate) fn whole(value: u64) -> Json {
     Json::Number(value.to_string())
 }
 
-/// A number with all its digits; null if it is not finite.
+/// A number with all its digits, with an exponent where they would be many zeros; null if it is not finite.
 pub(crate) fn real(value: f64) -> Json {
-    if value.is_finite() { Json::Number(number(value).to_string()) } else { Json::Null }
+    if !value.is_finite() {
+        return Json::Null;
+    }
+    let is_far = value != 0.0 && !(1e-4..1e16).contains(&value.abs());
+    Json::Number(if is_far { format!("{:e}", number(value)) } else { number(value).to_string() })
 }
 
 fn list(values: &[f64]) -> Json {

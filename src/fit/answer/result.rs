@@ -2,7 +2,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::bootstrap::Bootstrap;
 use super::covariance::{Covariance, variance_along};
+use super::posterior::Posterior;
 use super::statistics::{Freedom, Statistics};
 use crate::fit::rows::Problem;
 use crate::fit::search::{Bounds, Found, Searched, Stop};
@@ -20,6 +22,8 @@ pub struct Fitted {
     pub interval: Option<[f64; 2]>,
     /// The interval from the profile of the cost, whose ends may be infinite; see [`add_profiles`](super::add_profiles()).
     pub profile: Option<[f64; 2]>,
+    /// The interval from fits of data that are drawn again; see [`add_bootstrap`](super::add_bootstrap()).
+    pub bootstrap: Option<[f64; 2]>,
     /// Whether it was fixed.
     pub is_fixed: bool,
     /// Whether it is at one of its bounds; its standard error then takes no account of the bound.
@@ -31,6 +35,12 @@ pub struct Fitted {
 pub struct Fit {
     /// The parameters, in the formula's order, then those tied to them.
     pub parameters: Vec<Fitted>,
+    /// Values that are computed from parameters; see [`add_derived`](super::add_derived()).
+    pub derived: Vec<Fitted>,
+    /// How many fits of drawn data there were, if any.
+    pub bootstrap: Option<Bootstrap>,
+    /// Draws of the posterior, if there are any; see [`add_posterior`](super::add_posterior()).
+    pub posterior: Option<Posterior>,
     /// Names of the free parameters, in the order of the covariance.
     pub free: Vec<String>,
     /// The covariance of the free parameters [free, free]; infinite along directions that the data do not determine.
@@ -99,7 +109,7 @@ pub(crate) fn reported(
         let stderr = Some(variance.sqrt()).filter(|stderr| stderr.is_finite() && !is_fixed);
         let interval = stderr.map(|stderr| [value - reach * stderr, value + reach * stderr]);
         let interval = interval.filter(|interval| interval.iter().all(|end| end.is_finite()));
-        Fitted { name: name.to_owned(), value, stderr, interval, profile: None, is_fixed, is_at_bound }
+        Fitted { name: name.to_owned(), value, stderr, interval, profile: None, bootstrap: None, is_fixed, is_at_bound }
     };
     let values: Vec<f64> = (0..problem.parameters.len())
         .map(|at| match free.iter().position(|&place| place == at) {
@@ -130,6 +140,9 @@ pub(crate) fn reported(
     let rows = |matrix: &DMatrix<f64>| matrix.row_iter().map(|row| row.iter().copied().collect()).collect();
     Fit {
         parameters,
+        derived: Vec::new(),
+        bootstrap: None,
+        posterior: None,
         covariance: rows(&matrix),
         cost: found.normal.cost,
         rows: problem.rows(),
@@ -151,7 +164,7 @@ pub(crate) fn reported(
         free: names,
         cautions: Vec::new(),
         level,
-        statistics: Statistics::of(problem, found.normal.squares, spread, free.len()),
+        statistics: Statistics::of(problem, [found.normal.cost, found.normal.squares], spread, free.len()),
     }
 }
 

@@ -150,21 +150,51 @@ impl SavedFit {
     /// other's additional parameters lower the sum of squares by more than chance would. Errors if the fits are not of the same rows and target, or if
     /// the other has no more parameters.
     pub fn tested_against(&self, larger: &Self) -> Result<FTest> {
+        self.check_alike(larger)?;
         let wrong = |what: String| Err(Error::usage(format!("F test: {what}")));
-        if self.rows != larger.rows || self.target != larger.target {
-            let [own, other] = [self, larger].map(|fit| format!("{} of {} rows", fit.target, fit.rows));
-            return wrong(format!("got fits of {own} and {other}, expected the same data"));
-        }
         if larger.dof >= self.dof || larger.dof == 0 {
             let [own, other] = [self, larger].map(|fit| fit.rows - fit.dof);
             return wrong(format!(
                 "got models of {own} and {other} free parameters, expected more in the second, and fewer than rows"
             ));
         }
-        if !(self.squares - larger.squares).is_finite() {
+        Ok(FTest::of([self.squares, larger.squares], [self.dof, larger.dof], self.rows))
+    }
+
+    /// AIC of another fit of the same data less that of this one, which need not be its special case. Errors as [`SavedFit::tested_against`] does for other
+    /// data or losses.
+    pub fn aic_difference(&self, other: &Self) -> Result<f64> {
+        self.check_alike(other)?;
+        let free = |fit: &Self| (fit.rows - fit.dof) as f64;
+        Ok(self.rows as f64 * (other.squares / self.squares).ln() + 2.0 * (free(other) - free(self)))
+    }
+
+    /// Free parameters of the fit.
+    pub fn free_count(&self) -> u64 {
+        self.rows - self.dof
+    }
+
+    /// The mean of the squares of the weighted residuals.
+    pub(crate) fn mean_square(&self) -> f64 {
+        self.squares / self.rows as f64
+    }
+
+    /// The value of a parameter.
+    pub(crate) fn estimate(&self, name: &str) -> Option<f64> {
+        self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    /// Errors if the fits are not of the same rows and target with the linear loss.
+    fn check_alike(&self, other: &Self) -> Result<()> {
+        let wrong = |what: String| Err(Error::usage(format!("F test: {what}")));
+        if self.rows != other.rows || self.target != other.target {
+            let [own, other] = [self, other].map(|fit| format!("{} of {} rows", fit.target, fit.rows));
+            return wrong(format!("got fits of {own} and {other}, expected the same data"));
+        }
+        if !(self.squares - other.squares).is_finite() {
             return wrong("expected fits with the linear loss".to_owned());
         }
-        Ok(FTest::of([self.squares, larger.squares], [self.dof, larger.dof], self.rows))
+        Ok(())
     }
 
     /// The value of each parameter, for each level if it has levels, then of those tied to them, and its standard error; `None` if it is fixed or the data
@@ -186,6 +216,32 @@ impl SavedFit {
             )));
         }
         self.predict_levels(columns, &[], rows, level)
+    }
+
+    /// For each row the levels that the fit did not have, as `set = s9`, if there are any.
+    pub fn unknown_levels(&self, levels: &[&Levels], rows: usize) -> Vec<(usize, String)> {
+        let names = self.formula.level_columns();
+        let owned = || names.iter().map(|name| (*name).to_owned());
+        let (groups, order, ranges) = Groups::of(owned().zip(levels.iter().copied()).collect(), rows);
+        let mut unknown: Vec<(usize, String)> = Vec::new();
+        for (group, range) in ranges.into_iter().enumerate() {
+            let missing = (0..self.formula.parameters().len()).find(|&at| self.value_in(&groups, group, at).is_none());
+            if let Some(at) = missing {
+                let columns = self.formula.levels(at);
+                let label = format!("{} = {}", columns.join(", "), groups.label(group, columns));
+                unknown.extend(order[range].iter().map(|&row| (row, label.clone())));
+            }
+        }
+        unknown.sort_unstable();
+        unknown
+    }
+
+    /// A parameter of the formula in a group: its name and its value, if the fit has one.
+    fn value_in(&self, groups: &Groups, group: usize, at: usize) -> Option<(&str, f64)> {
+        let name = &self.formula.parameters()[at];
+        let label = groups.label(group, self.formula.levels(at));
+        let name = if label.is_empty() { name.clone() } else { format!("{name}[{label}]") };
+        self.parameters.iter().find(|(known, _)| *known == name).map(|(name, value)| (name.as_str(), *value))
     }
 
     /// The same with the levels of each of the formula's columns of levels. Errors on a level that the fit did not have.
@@ -226,6 +282,15 @@ impl SavedFit {
         Ok(predicted)
     }
 
+    /// The values of each summand of the formula in so many rows, with its text; none if the formula is no sum, or has levels or integrals.
+    pub fn components(&self, columns: &[&[f64]], rows: usize) -> Result<Vec<(String, Vec<f64>)>> {
+        let names: Vec<&str> = self.parameters.iter().map(|(name, _)| name.as_str()).collect();
+        let values: Vec<Vec<f64>> = self.parameters.iter().map(|(_, value)| vec![*value; rows]).collect();
+        let inputs: Vec<&[f64]> = values.iter().map(Vec::as_slice).chain(columns.iter().copied()).collect();
+        let parts = self.formula.summands(&names)?;
+        Ok(parts.into_iter().map(|(text, program)| (text, program.results(&inputs, rows).swap_remove(0))).collect())
+    }
+
     /// The model's values over rows of a group and its derivatives by free parameters, with the places of these.
     fn over_group(
         &self,
@@ -236,17 +301,13 @@ impl SavedFit {
     ) -> Result<(Vec<usize>, Vec<Vec<f64>>)> {
         let formula = &self.formula;
         let (mut values, mut variables, mut places) = (Vec::new(), Vec::new(), Vec::new());
-        for (at, name) in formula.parameters().iter().enumerate() {
-            let label = groups.label(group, formula.levels(at));
-            let name = if label.is_empty() { name.clone() } else { format!("{name}[{label}]") };
-            let Some((_, value)) = self.parameters.iter().find(|(known, _)| *known == name) else {
-                return Err(Error::new(format!(
-                    "{}: got {label}, which the fit did not have",
-                    formula.levels(at).join(", ")
-                )));
+        for at in 0..formula.parameters().len() {
+            let Some((name, value)) = self.value_in(groups, group, at) else {
+                let (label, columns) = (groups.label(group, formula.levels(at)), formula.levels(at).join(", "));
+                return Err(Error::new(format!("{columns}: got {label}, which the fit did not have")));
             };
-            values.push(*value);
-            if let Some(place) = self.free.iter().position(|known| *known == name) {
+            values.push(value);
+            if let Some(place) = self.free.iter().position(|known| known == name) {
                 variables.push(at);
                 places.push(place);
             }

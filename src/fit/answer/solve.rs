@@ -8,7 +8,7 @@ use super::covariance::{ArrowTriangle, covariance};
 use super::result::{Fit, reported};
 use super::statistics::spread;
 use crate::error::{Error, Result};
-use crate::fit::formula::linear;
+use crate::fit::formula::{RobustLoss, linear};
 use crate::fit::pass::model::varying;
 use crate::fit::pass::normal::overflow;
 use crate::fit::pass::{Bad, Sums};
@@ -91,7 +91,7 @@ pub fn solve_from(
         }
     }
     let (mut found, mut expected_shift) = solved.map_err(|bad| bad.explained(problem))?;
-    if !found.stop.is_converged() && problem.groups() == 1 {
+    if !found.stop.is_converged() && problem.groups() == 1 && problem.loss == RobustLoss::Linear {
         let before = found.normal.cost;
         let (next, shift) = refined(&sums, &search.bounds, found, problem.rows() - free.len());
         if next.normal.cost < before || next.stop.is_converged() {

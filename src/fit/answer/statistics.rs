@@ -1,6 +1,7 @@
 //! Measures of a whole fit.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
+use statrs::function::gamma::ln_gamma;
 
 use crate::error::Result;
 use crate::fit::formula::RobustLoss;
@@ -11,23 +12,28 @@ use crate::math::{normal_reach, student_reach};
 /// Measures of a whole fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Statistics {
-    /// Share of the weighted variance of y that the model explains; NaN if y is constant.
+    /// Share of the weighted variance of y that the model explains; NaN if y is constant, and for counts.
     pub r_squared: f64,
     /// Root mean square of the weighted residuals.
     pub rmse: f64,
     /// The sum of the squares of the weighted residuals over dof: about 1 if sigma is right. NaN without degrees of freedom.
     pub reduced_chi_square: f64,
-    /// Akaike's criterion, n ln(Σr² / n) + 2 p for p free parameters; NaN with a robust loss, which is not the likelihood of a normal distribution.
+    /// Akaike's criterion, n ln(Σr² / n) + 2 p for p free parameters, for counts -2 ln L + 2 p; NaN with a robust loss, which is no likelihood.
     pub aic: f64,
     /// The Bayesian criterion, n ln(Σr² / n) + p ln n; NaN with a robust loss.
     pub bic: f64,
 }
 
 impl Statistics {
-    /// From Σ r² and the spread of y.
-    pub(crate) fn of(problem: &Problem<'_>, squares: f64, spread: f64, free: usize) -> Self {
+    /// From the cost, Σ r² and the spread of y.
+    pub(crate) fn of(problem: &Problem<'_>, [cost, squares]: [f64; 2], spread: f64, free: usize) -> Self {
         let rows = problem.rows() as f64;
-        let likelihood = if problem.loss == RobustLoss::Linear { rows * (squares / rows).ln() } else { f64::NAN };
+        let likelihood = match problem.loss {
+            RobustLoss::Linear => rows * (squares / rows).ln(),
+            RobustLoss::Poisson => 2.0 * cost - 2.0 * saturated(&problem.data),
+            _ => f64::NAN,
+        };
+        let spread = if problem.loss == RobustLoss::Poisson { f64::NAN } else { spread };
         let dof = rows - free as f64;
         Self {
             r_squared: 1.0 - squares / spread,
@@ -37,6 +43,14 @@ impl Statistics {
             bic: likelihood + free as f64 * rows.ln(),
         }
     }
+}
+
+/// The logarithm of the likelihood of counts where the model is y itself, Σ y ln y - y - ln y!.
+fn saturated(data: &Data<'_>) -> f64 {
+    let one = |y: f64| if y > 0.0 { y * y.ln() - y - ln_gamma(y + 1.0) } else { 0.0 };
+    let piece =
+        |piece| data.with(pieces::range(piece, data.rows()), |part| part.y.iter().map(|&y| one(y)).sum::<f64>());
+    (0..data.rows().div_ceil(pieces::PIECE)).map(|at| piece(at).unwrap_or(f64::NAN)).sum()
 }
 
 /// Σ w (y - ȳ)² with weights 1 / σ² and the weighted mean, from sums of distances to the first y.

@@ -1,6 +1,7 @@
 //! Models by name: `gaussian(x)` is short for its formula, and `gaussian(x) + line(x)` for a sum whose parameters have names of their own.
 
 use super::integral::NAME as CUMINT;
+use super::quoted::quoted;
 use super::words::{arguments, word};
 use crate::error::{Error, Result, hint, unknown_name};
 use crate::program::functions::functions;
@@ -89,7 +90,8 @@ pub static MODELS: &[NamedModel] = &[
         summary: "dose and response with four parameters: response at dose 0 and at large doses, dose of the half, steepness",
         formula: "high+(low-high)/(1+(x/ec50)^hill)",
         parameters: &["low", "high", "ec50", "hill"],
-        positive: &["ec50"],
+        // Steepness above 0 makes low the response at dose 0.
+        positive: &["ec50", "hill"],
     },
     NamedModel {
         name: "oscillation",
@@ -107,6 +109,7 @@ pub fn is_named(name: &str) -> bool {
 
 /// A call of a named model in a formula.
 struct Call<'a> {
+    name: &'a str,
     /// Bytes of the formula that it takes.
     range: std::ops::Range<usize>,
     formula: String,
@@ -116,7 +119,8 @@ struct Call<'a> {
 
 /// The formula with every named model of one argument replaced by its own formula: `gaussian(x)`, `polynomial(x, 3)`. If several calls have a
 /// parameter of the same name, the parameters of these calls are numbered: `center1`, `center2`. The second part lists the positive parameters.
-pub(crate) fn expanded(text: &str) -> Result<(String, Vec<String>)> {
+/// Errors if a parameter has the name of a column.
+pub(crate) fn expanded(text: &str, columns: &[&str]) -> Result<(String, Vec<String>)> {
     let calls = calls(text)?;
     let (mut out, mut positive) = (String::new(), Vec::new());
     let mut done = 0;
@@ -128,12 +132,46 @@ pub(crate) fn expanded(text: &str) -> Result<(String, Vec<String>)> {
             let is_parameter = is_shared && call.parameters.contains(&word);
             if is_parameter { format!("{word}{number}") } else { word.to_owned() }
         };
+        check_names(call, &renamed, columns)?;
         out += &text[done..call.range.start];
         out += &format!("({})", over_words(&call.formula, renamed));
         positive.extend(call.positive.iter().map(|name| renamed(name)));
         done = call.range.end;
     }
     Ok((out + &text[done..], positive))
+}
+
+/// Errors if a parameter of a named model has the name of a column, which would take its place.
+fn check_names(call: &Call<'_>, renamed: &impl Fn(&str) -> String, columns: &[&str]) -> Result<()> {
+    let is_column = |name: &str| columns.contains(&renamed(name).as_str());
+    let Some(taken) = call.parameters.iter().find(|name| is_column(name)) else { return Ok(()) };
+    let model = call.name;
+    let other = |word: &str| {
+        let is_taken = call.parameters.contains(&word) && is_column(word);
+        if is_taken { format!("{model}_{word}") } else { renamed(word) }
+    };
+    let (taken, written) = (renamed(taken), over_words(&call.formula, other));
+    Err(Error::usage(format!(
+        "model: {model} has a parameter \"{taken}\", and the table a column of that name: rename the column, or write the model out with another name, such as {written}"
+    )))
+}
+
+/// The error for a named model with more arguments than its column.
+fn too_many(model: &NamedModel, arguments: &[&str]) -> Error {
+    let NamedModel { name, formula, parameters, .. } = model;
+    let names = parameters.join(", ");
+    let own = |word: &str| match parameters.iter().position(|parameter| *parameter == word) {
+        Some(at) => arguments[1 + at].to_owned(),
+        None if word == "x" => arguments[0].to_owned(),
+        None => word.to_owned(),
+    };
+    let is_whole = arguments.len() == 1 + parameters.len();
+    let other =
+        if is_whole { format!("; with names of your own write {}", over_words(formula, own)) } else { String::new() };
+    let got = arguments.len();
+    Error::usage(format!(
+        "model: {name} takes one argument: got {got}, expected {name}(x), whose parameters are {names}{other}"
+    ))
 }
 
 /// The calls of named models, in the order of the text.
@@ -149,24 +187,31 @@ fn calls(text: &str) -> Result<Vec<Call<'static>>> {
         };
         let (arguments, length) = inside;
         let whole = range.start..open + 1 + length;
+        let is_function = functions(&[]).contains(&(name, arguments.len()));
+        let model = MODELS.iter().find(|model| model.name == name).filter(|_| !is_function);
         let call = match (name, &arguments[..]) {
             ("polynomial", [x, degree]) => {
-                Some(polynomial(x, degree).map(|(formula, names)| (formula, names, &[][..]))?)
+                let (formula, names) = polynomial(x, degree)?;
+                Some(("polynomial", formula, names, &[][..]))
             }
-            (_, [x]) => MODELS.iter().find(|model| model.name == name).map(|model| {
+            ("polynomial", _) => return Err(Error::usage(DEGREE.to_owned())),
+            (_, [x]) => model.map(|model| {
                 let over = |word: &str| if word == "x" { format!("({x})") } else { word.to_owned() };
-                (over_words(model.formula, over), model.parameters.to_vec(), model.positive)
+                (model.name, over_words(model.formula, over), model.parameters.to_vec(), model.positive)
             }),
-            _ => None,
+            _ => match model {
+                Some(model) => return Err(too_many(model, &arguments)),
+                None => None,
+            },
         };
         let is_unknown = call.is_none() && !functions(&[]).iter().any(|(known, _)| *known == name) && name != CUMINT;
         let near = if is_unknown { hint(name, MODELS.iter().map(|model| model.name)) } else { String::new() };
         if !near.is_empty() {
             return Err(Error::usage(format!("model: unknown function or model \"{name}\"{near}")));
         }
-        if let Some((formula, parameters, positive)) = call {
+        if let Some((name, formula, parameters, positive)) = call {
             at = whole.end;
-            found.push(Call { range: whole, formula, parameters, positive });
+            found.push(Call { name, range: whole, formula, parameters, positive });
         }
     }
     Ok(found)
@@ -175,13 +220,12 @@ fn calls(text: &str) -> Result<Vec<Call<'static>>> {
 /// Names of the coefficients of polynomials.
 const COEFFICIENTS: [&str; 10] = ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"];
 
+const DEGREE: &str = "model: polynomial: expected a degree from 1 to 9, as in polynomial(x, 3)";
+
 fn polynomial(x: &str, degree: &str) -> Result<(String, Vec<&'static str>)> {
-    let most = COEFFICIENTS.len() - 1;
-    let degree: Option<usize> = degree.trim().parse().ok().filter(|degree| (1..=most).contains(degree));
+    let degree: Option<usize> = degree.trim().parse().ok().filter(|degree| (1..COEFFICIENTS.len()).contains(degree));
     let Some(degree) = degree else {
-        return Err(Error::usage(format!(
-            "model: polynomial: expected a degree from 1 to {most}, as in polynomial(x, 3)"
-        )));
+        return Err(Error::usage(DEGREE.to_owned()));
     };
     // Horner's scheme.
     let mut formula = COEFFICIENTS[degree].to_owned();
@@ -194,7 +238,7 @@ fn polynomial(x: &str, degree: &str) -> Result<(String, Vec<&'static str>)> {
 /// The formula of a model that is given by its name alone, over a column; an error for another name.
 pub fn named(name: &str, column: &str) -> Result<String> {
     if is_named(name) {
-        return Ok(format!("{name}({column})"));
+        return Ok(format!("{name}({})", quoted(column)));
     }
     let names: Vec<&str> = MODELS.iter().map(|model| model.name).collect();
     Err(unknown_name("model", name, &names, ", or a formula"))
@@ -226,16 +270,37 @@ mod tests {
             ("polynomial(x, 2)", "(c0+(x)*(c1+(x)*(c2)))"),
             ("exponential(x) + exponential(x)", "(amplitude1*exp(-rate1*(x))) + (amplitude2*exp(-rate2*(x)))"),
             ("voigt(x, s, g)", "voigt(x, s, g)"),
+            ("line(x)²·gaussian", "(offset + slope*(x))²·gaussian"),
             ("gaussian", "gaussian"),
             ("1e3*line(x)", "1e3*(offset + slope*(x))"),
         ];
         for (text, expected) in cases {
-            assert_eq!(expanded(text).unwrap().0, expected, "{text}");
+            assert_eq!(expanded(text, &["x"]).unwrap().0, expected, "{text}");
         }
-        let (_, positive) = expanded("gaussian(x) + gaussian(x) + michaelis(x)").unwrap();
+        let (_, positive) = expanded("gaussian(x) + gaussian(x) + michaelis(x)", &["x"]).unwrap();
         assert_eq!(positive, ["sigma1", "sigma2", "km"]);
-        let wrong = expanded("polynomial(x, n)").map(|_| ()).unwrap_err();
+        let wrong = expanded("polynomial(x, n)", &["x"]).map(|_| ()).unwrap_err();
         assert_eq!(wrong.to_string(), "model: polynomial: expected a degree from 1 to 9, as in polynomial(x, 3)");
+    }
+
+    #[test]
+    fn what_a_named_model_cannot_be_is_explained() {
+        let error = |text: &str, columns: &[&str]| expanded(text, columns).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(
+            error("gaussian(x)", &["x", "sigma"]),
+            "model: gaussian has a parameter \"sigma\", and the table a column of that name: rename the column, or write the model out with \
+             another name, such as height*exp(-0.5*(((x)-center)/gaussian_sigma)^2)"
+        );
+        // Numbered parameters are other names.
+        assert!(expanded("gaussian(x) + gaussian(x)", &["x", "sigma"]).is_ok());
+        assert!(expanded("gaussian(x) + gaussian(x)", &["x", "sigma2"]).is_err());
+        assert_eq!(
+            error("gaussian(x,h,c,s)", &["x"]),
+            "model: gaussian takes one argument: got 4, expected gaussian(x), whose parameters are height, center, sigma; with names of your \
+             own write h*exp(-0.5*((x-c)/s)^2)"
+        );
+        assert!(error("2*line(x, a)", &["x"]).ends_with("line(x), whose parameters are offset, slope"));
+        assert!(error("polynomial(x)", &["x"]).ends_with("as in polynomial(x, 3)"));
     }
 
     #[test]

@@ -18,10 +18,12 @@ pub enum RobustLoss {
     Cauchy,
     /// ρ(z) = arctan z, bounded.
     Arctan,
+    /// The likelihood of counts (Poisson), which is none of residuals: the cost is half the deviance, Σ f - y + y ln(y / f) for a model f.
+    Poisson,
 }
 
 impl RobustLoss {
-    /// Every loss with its name.
+    /// Every loss of residuals with its name.
     pub const ALL: [(&'static str, Self); 5] = [
         ("linear", Self::Linear),
         ("soft_l1", Self::SoftL1),
@@ -30,7 +32,13 @@ impl RobustLoss {
         ("arctan", Self::Arctan),
     ];
 
-    /// The loss with this name.
+    /// Those and the likelihood of counts, which have other errors: options of fits.
+    pub const CHOICES: [(&'static str, Self); 6] = {
+        let [a, b, c, d, e] = Self::ALL;
+        [a, b, c, d, e, ("poisson", Self::Poisson)]
+    };
+
+    /// The loss of residuals with this name.
     pub fn named(name: &str) -> Result<Self> {
         let names = Self::ALL.map(|(name, _)| name);
         let found = Self::ALL.into_iter().find(|(known, _)| *known == name).map(|(_, loss)| loss);
@@ -42,7 +50,7 @@ impl RobustLoss {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|(_, loss)| *loss == self).map_or("", |(name, _)| name)
+        Self::CHOICES.into_iter().find(|(_, loss)| *loss == self).map_or("", |(name, _)| name)
     }
 
     /// Its formula in one line.
@@ -53,6 +61,7 @@ impl RobustLoss {
             Self::Huber => "z up to 1, then 2 √z - 1",
             Self::Cauchy => "ln(1 + z)",
             Self::Arctan => "arctan z, bounded",
+            Self::Poisson => "the likelihood of counts",
         }
     }
 
@@ -65,7 +74,7 @@ impl RobustLoss {
     pub(crate) fn at(self, z: f64) -> [f64; 3] {
         let root = (1.0 + z).sqrt();
         match self {
-            Self::Linear => [z, 1.0, 0.0],
+            Self::Linear | Self::Poisson => [z, 1.0, 0.0],
             Self::SoftL1 => [2.0 * (root - 1.0), 1.0 / root, -0.5 / (root * root * root)],
             Self::Huber if z <= 1.0 => [z, 1.0, 0.0],
             Self::Huber => [2.0 * z.sqrt() - 1.0, 1.0 / z.sqrt(), -0.5 / (z * z.sqrt())],

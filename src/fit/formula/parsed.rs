@@ -3,7 +3,10 @@
 use super::indexed::{Indexed, without_indexes};
 use super::integral::{Integral, replaced};
 use super::library::expanded;
+use super::quoted::unquoted;
+use super::terms::summands;
 use crate::error::{Error, Result, listed};
+use crate::program::expr::sqrt;
 use crate::program::parse::{free_names, parse};
 use crate::program::{Expr, Program};
 
@@ -51,8 +54,26 @@ impl Formula {
     /// `a[set]` is a parameter with a value for each level of the column `set`, `a[set, day]` for each of their combinations.
     /// `cumint(f(t), t)` is the integral of f over the column t from its smallest value to that of the row, and `cumint(f(u), u, from, to)` the
     /// one from the value in one column to that in another, both by the trapezoid rule on the distinct values of these columns.
+    ///
+    /// A column whose name is no word is written `[Time (s)]` or `"Time (s)"`.
     pub fn parse(text: &str, columns: &[&str]) -> Result<Self> {
-        let (whole, positive) = expanded(text)?;
+        let unquoted = unquoted(text, columns)?;
+        let names = unquoted.names(columns);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let parsed = Self::parse_words(&unquoted.text, &names).map_err(|error| unquoted.explained(error, columns))?;
+        let true_name = |name: &mut String| {
+            if let Some(at) = names.iter().position(|known| known == name) {
+                columns[at].clone_into(name);
+            }
+        };
+        let Self { mut columns, mut table, mut levels, .. } = parsed;
+        columns.iter_mut().chain(&mut table).chain(levels.iter_mut().flatten()).for_each(true_name);
+        Ok(Self { text: text.to_owned(), columns, table, levels, ..parsed })
+    }
+
+    /// The same where every name of a column is a word.
+    fn parse_words(text: &str, columns: &[&str]) -> Result<Self> {
+        let (whole, positive) = expanded(text, columns)?;
         let Indexed { text: whole, levels } = without_indexes(&whole, columns)?;
         let replaced = replaced(&whole, columns)?;
         let variables = replaced.calls.iter().map(|call| call.variable.as_str());
@@ -171,6 +192,44 @@ impl Formula {
         }
         ties.push(Tie { name: name.to_owned(), text: text.to_owned(), program: inner });
         Ok(Self { parameters, ties, levels, integrals, program, ..self })
+    }
+
+    /// The summands of the formula with their texts, over the parameters with those that are tied, then the columns; none if there is one only, or if
+    /// parameters have levels or the formula has integrals.
+    pub(crate) fn summands(&self, parameters: &[&str]) -> Result<Vec<(String, Program)>> {
+        if self.integrals.iter().len() > 0 || !self.level_columns().is_empty() {
+            return Ok(Vec::new());
+        }
+        let columns: Vec<&str> = self.columns.iter().map(String::as_str).collect();
+        let unquoted = unquoted(&self.text, &columns)?;
+        let names = unquoted.names(&columns);
+        let names: Vec<&str> = parameters.iter().copied().chain(names.iter().map(String::as_str)).collect();
+        let (whole, _) = expanded(&unquoted.text, &names[parameters.len()..])?;
+        let ((_, shown), (before, parts)) = (summands(&self.text), summands(&whole));
+        if parts.len() < 2 || parts.len() != shown.len() {
+            return Ok(Vec::new());
+        }
+        let part = |((sign, part), (_, shown)): (&(f64, &str), &(f64, &str))| {
+            let program = parse(&format!("{before}{part}"), &names, &[])?;
+            let program = Program::build(names.len(), |inputs| program.emit(inputs) * *sign);
+            Ok((if *sign < 0.0 { format!("−{shown}") } else { (*shown).to_owned() }, program))
+        };
+        parts.iter().zip(&shown).map(part).collect()
+    }
+
+    /// The formula of residuals in units of their standard deviations, where the one column has errors: over the parameters, the column, y and the standard
+    /// deviations of the column and of y.
+    pub(crate) fn inexact(&self) -> Self {
+        let count = self.parameters.len();
+        let partial = self.program.with_gradient(&[count]);
+        let program = Program::build(count + 4, |inputs| {
+            let values = partial.emit_all(&inputs[..=count]);
+            let [y, sigma_x, sigma] = [1, 2, 3].map(|at| inputs[count + at]);
+            let across = values[1] * sigma_x;
+            (values[0] - y) / sqrt(sigma * sigma + across * across)
+        });
+        let columns = self.columns.iter().cloned().chain(["y", "sigma_x", "sigma"].map(str::to_owned));
+        Self { columns: columns.collect(), program, ..self.clone() }
     }
 
     /// The text it was parsed from.

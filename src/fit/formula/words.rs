@@ -1,8 +1,9 @@
 //! Words in the text of a formula, and the arguments of a call.
 
+use crate::program::parse::is_letter;
+
 /// The next word from a place on: letters, digits and _, starting with a letter.
 pub(crate) fn word(text: &str, from: usize) -> Option<std::ops::Range<usize>> {
-    let is_letter = |c: char| c.is_alphabetic() || c == '_';
     let mut before = None;
     for (at, c) in text[from..].char_indices() {
         // Digits before a letter are a number such as 1e5.

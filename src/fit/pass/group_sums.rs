@@ -80,7 +80,8 @@ impl<'g, 'm> GroupSums<'g, 'm> {
             triangle.entries.iter().all(|entry| entry.is_finite()).then_some(triangle)
         };
         let triangle = once(false).or_else(|| once(true)).ok_or_else(|| self.bad(x.as_slice()))?;
-        let whole = DMatrix::from_row_slice(count, count, &triangle.entries);
+        let factor = triangle.moments.factor(self.free.len(), self.model.is_absolute).unwrap_or(1.0);
+        let whole = factor * DMatrix::from_row_slice(count, count, &triangle.entries);
         Ok(if self.free.len() == count { whole } else { whole.select_columns(&self.free) })
     }
 }

@@ -3,6 +3,7 @@
 pub(super) mod device_sums;
 mod group_sums;
 pub(super) mod model;
+mod moments;
 pub(super) mod normal;
 mod single;
 mod sums;

@@ -21,8 +21,9 @@ pub(crate) struct Model {
     pub integrals: Vec<Integral>,
     /// Integrals and places of variables: the derivatives of integrals among the inputs.
     slopes: Vec<(usize, usize)>,
-    loss: RobustLoss,
+    pub loss: RobustLoss,
     scale: f64,
+    pub is_absolute: bool,
 }
 
 /// Memory for running a model over tiles.
@@ -46,8 +47,8 @@ impl Model {
         let integrals = problem.formula.integrals().to_vec();
         let (whole, slopes) = with_derivatives(&program, &variables, columns, &integrals);
         let (outer, rows) = whole.split(|at| at < count);
-        let (loss, scale) = (problem.loss, problem.scale);
-        Self { variables, outer, rows, columns, integrals, slopes, loss, scale }
+        let (loss, scale, is_absolute) = (problem.loss, problem.scale, problem.is_absolute);
+        Self { variables, outer, rows, columns, integrals, slopes, loss, scale, is_absolute }
     }
 
     /// The variables, then the values that depend on them only.

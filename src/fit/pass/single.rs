@@ -84,6 +84,10 @@ impl Single {
     /// By how much residuals and derivatives of sample rows differ from those in double precision, relative to their norms; not finite where either
     /// is not.
     pub(crate) fn differences(&self, sums: &Sums<'_>, x: &[f64], sample: &Sample) -> [f64; 2] {
+        if sums.model().loss == RobustLoss::Poisson {
+            // The kernel has no such loss.
+            return [f64::INFINITY; 2];
+        }
         let (exact, single) = (self.rows::<f64>(sums, x, sample), self.rows::<f32>(sums, x, sample));
         let difference = |(exact, single): (&Vec<f64>, &Vec<f64>)| {
             let apart: f64 = exact.iter().zip(single).map(|(exact, single)| (exact - single).powi(2)).sum();
@@ -191,7 +195,8 @@ fn residuals(problem: &Problem<'_>, sums: &Sums<'_>) -> (Residuals, Program) {
 
 fn of_loss(robust: RobustLoss) -> Option<Program> {
     match robust {
-        RobustLoss::Linear => None,
+        // With counts no search on a device begins: see `differences`.
+        RobustLoss::Linear | RobustLoss::Poisson => None,
         RobustLoss::SoftL1 => Some(loss::soft_l1()),
         RobustLoss::Huber => Some(loss::huber()),
         RobustLoss::Cauchy => Some(loss::cauchy()),

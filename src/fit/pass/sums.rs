@@ -6,6 +6,7 @@ use std::ops::Range;
 use nalgebra::DMatrix;
 
 use super::model::{Memory, Model};
+use super::moments::Moments;
 use super::normal::{Bad, Normal, Objective, Partial, add, size};
 use super::tile::{Tile, Triangle};
 use crate::error::Result as Outcome;
@@ -39,7 +40,8 @@ impl<'a> Sums<'a> {
         Self { problem, model, places, has_own_integrals, pool }
     }
 
-    /// The triangle R of J = QR of each group's rows, merged from those of pieces: it has the digits that JᵀJ loses.
+    /// The triangle R of J = QR of each group's rows, merged from those of pieces: it has the digits that JᵀJ loses. With a robust loss it is scaled so
+    /// that (RᵀR)⁻¹ times the variance of the residuals is the covariance of an M-estimator.
     pub(crate) fn triangles(&self, x: &[f64]) -> Result<Vec<Triangle>, Bad> {
         self.triangles_of(x, self.model.variables.len())
     }
@@ -69,7 +71,31 @@ impl<'a> Sums<'a> {
                 merged[*group].merge(part);
             }
         })?;
+        let mut moments = Moments::default();
+        for triangle in &merged {
+            moments.merge(&triangle.moments);
+        }
+        let free = self.problem.free().len();
+        if let Some(factor) = moments.factor(free, self.problem.is_absolute) {
+            merged.iter_mut().flat_map(|triangle| &mut triangle.entries).for_each(|entry| *entry *= factor);
+        }
         Ok(merged)
+    }
+
+    /// The weighted residuals of all rows, in the order of the groups, with the linear loss.
+    pub(crate) fn residuals(&self, x: &[f64]) -> Result<Vec<f64>, Bad> {
+        let running = self.running(x);
+        let mut all = Vec::with_capacity(self.problem.data.rows());
+        let make = |piece| {
+            let add = |residuals: &mut Vec<f64>, tile: &Tile<'_>| residuals.extend_from_slice(tile.residuals());
+            self.piece(x, &running, piece, Vec::new, add, |residuals| residuals.iter().all(|one| one.is_finite()))
+        };
+        pieces::each(self.pool, 0..self.pieces(), make, |parts| {
+            for (_, part) in parts {
+                all.extend(part);
+            }
+        })?;
+        Ok(all)
     }
 
     pub(crate) fn model(&self) -> &Model {

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::moments::Moments;
 use crate::fit::formula::RobustLoss;
 use crate::fit::rows::pieces::TILE;
 use crate::simd::widened;
@@ -11,11 +12,13 @@ pub(crate) struct TileMemory {
     residuals: Vec<f64>,
     /// [free, TILE]: derivatives, where they are weighted.
     derivatives: Vec<f64>,
+    /// With a robust loss the factors by which derivatives are rescaled.
+    factors: Vec<f64>,
 }
 
 impl TileMemory {
     pub(crate) fn new(free: usize) -> Self {
-        Self { residuals: vec![0.0; TILE], derivatives: vec![0.0; free * TILE] }
+        Self { residuals: vec![0.0; TILE], derivatives: vec![0.0; free * TILE], factors: vec![1.0; TILE] }
     }
 
     /// The tile of some rows, from the model's values and derivatives by result. If it `is_mended`, derivatives that are not finite where the
@@ -34,7 +37,7 @@ impl TileMemory {
         if observed.sigma.is_none() && !is_robust && !is_mended {
             let squares = dots(residuals, [&*residuals])[0];
             let rows = (0..free).map(|at| value(1 + at)).chain([&*residuals]).collect();
-            return Tile { rows, cost: 0.5 * squares, squares, mended: 0 };
+            return Tile { rows, cost: 0.5 * squares, squares, mended: 0, robust: None };
         }
         let mut mended = 0;
         for (at, row) in self.derivatives.chunks_exact_mut(TILE).enumerate() {
@@ -52,10 +55,17 @@ impl TileMemory {
                 self.derivatives.chunks_exact_mut(TILE).for_each(|row| divide(&mut row[..count]));
             });
         }
-        let squares = dots(residuals, [&*residuals])[0];
-        let cost = if is_robust { rescaled(observed, residuals, &mut self.derivatives) } else { 0.5 * squares };
+        let mut squares = dots(residuals, [&*residuals])[0];
+        let (mut cost, mut moments) = (0.5 * squares, Moments::default());
+        if observed.loss == RobustLoss::Poisson {
+            (cost, squares) = counted(observed.y, residuals, &mut self.derivatives);
+        } else if is_robust {
+            cost = rescaled(observed, residuals, &mut self.derivatives, &mut self.factors, &mut moments);
+            moments.cost = cost;
+        }
         let rows = self.derivatives.chunks_exact(TILE).map(|row| &row[..count]).chain([&*residuals]).collect();
-        Tile { rows, cost, squares, mended }
+        let robust = (is_robust && observed.loss != RobustLoss::Poisson).then_some((&self.factors[..count], moments));
+        Tile { rows, cost, squares, mended, robust }
     }
 }
 
@@ -68,18 +78,59 @@ pub(crate) struct Observed<'p> {
 }
 
 /// Rescales residuals and derivatives so that their products are those of the robust cost (Triggs' correction, as in SciPy and Ceres). Returns the cost.
-fn rescaled(observed: &Observed<'_>, residuals: &mut [f64], derivatives: &mut [f64]) -> f64 {
+fn rescaled(
+    observed: &Observed<'_>,
+    residuals: &mut [f64],
+    derivatives: &mut [f64],
+    factors: &mut [f64],
+    moments: &mut Moments,
+) -> f64 {
     let square = observed.scale * observed.scale;
     let mut cost = 0.0;
     for (at, r) in residuals.iter_mut().enumerate() {
         let residual = *r;
         let [rho, slope, curvature] = observed.loss.at(residual * residual / square);
         cost += 0.5 * square * rho;
-        let factor = (slope + 2.0 * curvature * residual * residual / square).max(f64::EPSILON).sqrt();
+        let bend = slope + 2.0 * curvature * residual * residual / square;
+        let factor = bend.max(f64::EPSILON).sqrt();
+        moments.add(residual * slope, bend);
+        factors[at] = factor;
         *r = residual * slope / factor;
         derivatives.chunks_exact_mut(TILE).for_each(|row| row[at] *= factor);
     }
     cost
+}
+
+/// Below this many expected counts the likelihood goes on as a parabola, so that a search may pass where a model is negative.
+const FEWEST_COUNTS: f64 = 1e-5;
+
+/// Rescales residuals f - y and derivatives so that their products are the gradient of the cost of counts and its curvature (that of Fisher where the
+/// model is positive). Returns the cost, half the deviance, and Σ (f - y)² / f.
+fn counted(y: &[f64], residuals: &mut [f64], derivatives: &mut [f64]) -> (f64, f64) {
+    let (mut cost, mut squares) = (0.0, 0.0);
+    let least = FEWEST_COUNTS;
+    for (at, (r, &y)) in residuals.iter_mut().zip(y).enumerate() {
+        let model = y + *r;
+        let size = model.max(least);
+        squares += *r * *r / size;
+        let below = (model - least) / least;
+        let entropy = if y > 0.0 { y * (y / size).ln() } else { 0.0 };
+        cost += model - y + entropy;
+        let mut slope = 1.0 - y / size;
+        let mut curvature = 1.0 / size;
+        if y > 0.0 && below < 0.0 {
+            cost += y * (0.5 * below - 1.0) * below;
+            (slope, curvature) = (1.0 + y * (below - 1.0) / least, y / (least * least));
+        }
+        if y == 0.0 && model < 0.0 {
+            cost += 0.5 * (model / least).powi(2);
+            (slope, curvature) = (1.0 + model / (least * least), 1.0 / (least * least));
+        }
+        let factor = curvature.sqrt();
+        *r = slope / factor;
+        derivatives.chunks_exact_mut(TILE).for_each(|row| row[at] *= factor);
+    }
+    (cost, squares)
 }
 
 /// Rows of J and residuals.
@@ -92,6 +143,8 @@ pub(crate) struct Tile<'a> {
     pub squares: f64,
     /// Derivatives that were replaced by 0.
     pub mended: usize,
+    /// With a robust loss the factors by which rows were rescaled, and the moments of the loss.
+    robust: Option<(&'a [f64], Moments)>,
 }
 
 impl Tile<'_> {
@@ -99,6 +152,11 @@ impl Tile<'_> {
     pub(crate) fn bad(&self) -> Vec<usize> {
         let count = self.rows[0].len();
         (0..count).filter(|&at| self.rows.iter().any(|row| !row[at].is_finite())).collect()
+    }
+
+    /// The weighted residuals, rescaled with a robust loss.
+    pub(crate) fn residuals(&self) -> &[f64] {
+        self.rows[self.rows.len() - 1]
     }
 
     /// Adds the products of all pairs of rows but the residuals' own: (0, 0), (0, 1), …, (0, free), (1, 1), …
@@ -123,13 +181,19 @@ impl Tile<'_> {
         }
     }
 
-    /// Merges the rows of J into a triangle, by columns, with one reflection per column (Householder). With one column more than J has, that of the
-    /// residuals is the last.
+    /// Merges the rows of J, which are those of the plain residuals also with a robust loss, into a triangle [free, free], by columns, with one reflection
+    /// per column (Householder). With one column more than J has, that of the residuals is the last.
     pub(crate) fn merge_into(&self, triangle: &mut Triangle) {
         triangle.columns.iter_mut().zip(&self.rows).for_each(|(column, row)| {
             column.clear();
-            column.extend_from_slice(row);
+            match &self.robust {
+                Some((factors, _)) => column.extend(row.iter().zip(*factors).map(|(value, factor)| value / factor)),
+                None => column.extend_from_slice(row),
+            }
         });
+        if let Some((_, moments)) = &self.robust {
+            triangle.moments.merge(moments);
+        }
         triangle.reflect();
     }
 }
@@ -140,16 +204,19 @@ pub(crate) struct Triangle {
     pub entries: Vec<f64>,
     /// The columns of the part that is merged.
     columns: Vec<Vec<f64>>,
+    /// Of a robust loss over the rows.
+    pub moments: Moments,
 }
 
 impl Triangle {
     pub(crate) fn new(free: usize) -> Self {
-        Self { entries: vec![0.0; free * free], columns: vec![Vec::new(); free] }
+        Self { entries: vec![0.0; free * free], columns: vec![Vec::new(); free], moments: Moments::default() }
     }
 
     /// Merges another triangle.
     pub(crate) fn merge(&mut self, other: &Self) {
         let free = self.columns.len();
+        self.moments.merge(&other.moments);
         for (at, column) in self.columns.iter_mut().enumerate() {
             column.clear();
             column.extend((0..free).map(|row| other.entries[row * free + at]));
@@ -252,6 +319,37 @@ mod tests {
         }
     }
 
+    /// Of counts, with a derivative of 3: y = 2 where the model is 8 costs 6 + 2 ln ¼, has the gradient 3 (1 - ¼) and the curvature 9 / 8; y = 0 costs the
+    /// model. Below the fewest counts cost and gradient go on without a jump.
+    #[test]
+    fn counts_have_the_gradient_of_their_likelihood() {
+        let row = |y: f64, model: f64| {
+            let mut memory = TileMemory::new(1);
+            let observed = Observed { y: &[y], sigma: None, loss: RobustLoss::Poisson, scale: 1.0 };
+            let results = [[model], [3.0]];
+            let tile = memory.tile(&observed, false, |result| &results[result]);
+            let mut products = [0.0; 2];
+            tile.add_products(&mut products);
+            [tile.cost, products[1], products[0], tile.squares]
+        };
+        let close = |got: [f64; 4], expected: [f64; 4]| {
+            let near = got.iter().zip(expected).all(|(got, expected)| (got - expected).abs() <= 1e-12 * expected.abs());
+            assert!(near, "{got:?}, expected {expected:?}");
+        };
+        close(row(2.0, 8.0), [6.0 + 2.0 * 0.25_f64.ln(), 3.0 * 0.75, 9.0 / 8.0, 36.0 / 8.0]);
+        close(row(0.0, 0.5), [0.5, 3.0, 18.0, 0.5]);
+        for y in [0.0, 2.0] {
+            let edge = if y == 0.0 { 0.0 } else { FEWEST_COUNTS };
+            let [below, above] = [-1e-17, 1e-17].map(|step| row(y, edge + step));
+            assert!(
+                (below[0] - above[0]).abs() < 1e-5 && (below[1] - above[1]).abs() < 1e-6 * (1.0 + above[1].abs()),
+                "{y}"
+            );
+            let [near, far] = [row(y, -1.0), row(y, -1.0 - 1e-6)];
+            assert!((far[0] - near[0] + 1e-6 * near[1] / 3.0).abs() < 1e-4 * (far[0] - near[0]).abs(), "{y}");
+        }
+    }
+
     #[test]
     fn merged_parts_have_the_triangle_of_the_whole() {
         let (rows, free) = (37, 3);
@@ -263,7 +361,7 @@ mod tests {
             let mut part = Triangle::new(free as usize);
             let none = [0.0; 37];
             let slices = columns.iter().map(|column| &column[range.clone()]).chain([&none[range.clone()]]);
-            Tile { rows: slices.collect(), cost: 0.0, squares: 0.0, mended: 0 }.merge_into(&mut part);
+            Tile { rows: slices.collect(), cost: 0.0, squares: 0.0, mended: 0, robust: None }.merge_into(&mut part);
             merged.merge(&part);
         }
         for i in 0..3 {

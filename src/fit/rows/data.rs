@@ -152,6 +152,43 @@ impl<'a> Data<'a> {
             .collect()
     }
 
+    /// The same rows in memory with other observed values, in the order of the groups.
+    pub(crate) fn with_y(&self, y: Vec<f64>) -> Self {
+        let mut data = self.clone();
+        if let Rows::Held(held) = &mut data.rows {
+            let at = held.columns.len() - 1 - usize::from(self.has_sigma);
+            held.columns[at] = Cow::Owned(y);
+        }
+        data
+    }
+
+    /// The same rows in memory as those of [`Formula::inexact`](crate::fit::Formula::inexact): y and the standard deviations become columns, and 0 is
+    /// observed. `sigma_x` is in the given order.
+    pub(crate) fn inexact(&self, sigma_x: &[f64]) -> Self {
+        let mut data = self.clone();
+        if let Rows::Held(held) = &mut data.rows {
+            let sigma_x = Cow::Owned(held.sorted(sigma_x).into_owned());
+            held.columns.insert(2, sigma_x);
+            held.columns.push(Cow::Owned(vec![0.0; self.used]));
+        }
+        data.has_sigma = false;
+        data
+    }
+
+    /// Rows in memory by their places, each as often as it is there, in one group.
+    pub(crate) fn drawn(&self, rows: &[usize]) -> Self {
+        let mut data = self.clone();
+        if let Rows::Held(held) = &mut data.rows {
+            for column in &mut held.columns {
+                *column = Cow::Owned(rows.iter().map(|&row| column[row]).collect());
+            }
+            for places in &mut held.places {
+                *places = rows.iter().map(|&row| places[row]).collect();
+            }
+        }
+        data
+    }
+
     /// Some rows, in memory.
     pub(crate) fn picked(&self, picked: &[usize]) -> Result<Data<'static>> {
         let mut columns: Vec<Vec<f64>> = Vec::new();

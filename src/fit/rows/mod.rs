@@ -1,13 +1,16 @@
 //! Where the rows are, in which groups and pieces, and the problem of a formula over them.
 
+mod computed;
 mod data;
 mod levels;
 mod part;
 pub(super) mod pieces;
+mod powers;
 pub(super) mod problem;
 mod reading;
 mod strategy;
 
+pub use computed::ComputedRows;
 pub use levels::Levels;
 pub use problem::Problem;
 pub use strategy::{Facts, Plan, Strategy};

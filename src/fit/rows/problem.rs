@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::data::Data;
 use super::levels::{Groups, Levels};
+use super::powers::check_powers;
 use super::reading::Wanted;
 use super::strategy::Strategy;
 use crate::error::{Error, Result, hint, listed};
@@ -178,18 +179,39 @@ impl<'a> Problem<'a> {
         Ok(self)
     }
 
-    /// The loss of a residual, and the size of residual from which it counts less, in units of y or, with sigma, of sigma.
+    /// The loss of a residual, or the likelihood of counts, whose errors are absolute; and the size of residual from which it counts less, in units of y or, with sigma, of sigma.
     pub fn loss(self, loss: RobustLoss, scale: f64) -> Result<Self> {
         if !(scale > 0.0 && scale.is_finite()) {
             let got = number(scale);
             return Err(Error::usage(format!("loss scale: got {got}, expected a finite number above 0")));
         }
-        Ok(Self { loss, scale, ..self })
+        if loss != RobustLoss::Poisson {
+            return Ok(Self { loss, scale, ..self });
+        }
+        if self.data.has_sigma {
+            return Err(Error::usage("loss: poisson: counts have their own standard deviations: expected no sigma"));
+        }
+        for piece in 0..self.data.rows().div_ceil(super::pieces::PIECE) {
+            let negative = self.data.with(super::pieces::range(piece, self.data.rows()), |part| {
+                let row = part.y.iter().position(|y| *y < 0.0)?;
+                Some((part.numbers.of(row) + 1, part.y[row]))
+            })?;
+            if let Some((row, y)) = negative {
+                let y = number(y);
+                return Err(Error::new(format!("loss: poisson: y in row {row} is {y}, expected counts of at least 0")));
+            }
+        }
+        Ok(Self { loss, scale, is_absolute: true, ..self })
     }
 
     /// What the report says of where the rows are; the source determines where they are.
     pub fn strategy(self, strategy: Strategy) -> Self {
         Self { strategy, ..self }
+    }
+
+    /// The formula.
+    pub fn formula(&self) -> &Formula {
+        &self.formula
     }
 
     /// The parameters, in the formula's order.
@@ -221,6 +243,7 @@ impl<'a> Problem<'a> {
         if rows < free {
             return Err(too_few(rows, free).within("fit"));
         }
+        check_powers(self)?;
         self.check_values()
     }
 

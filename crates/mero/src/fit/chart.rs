@@ -12,12 +12,37 @@ pub(super) const MOST_DRAWN: usize = 5_000;
 /// Groups of rows in a chart, at most.
 const MOST_GROUPS: usize = 8;
 
+/// What a chart shows besides data and curve.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Look {
+    /// Whether the axis of x, and that of y, has equal steps for equal ratios.
+    pub(super) log: [bool; 2],
+    /// Whether summands of the model are drawn.
+    pub(super) has_components: bool,
+}
+
+impl Look {
+    pub(super) fn axis(self, place: usize, name: &str) -> Axis {
+        if self.log[place] { Axis::log(name) } else { Axis::linear(name) }
+    }
+
+    /// Places along an axis, from the smallest value that has a place on it to the largest.
+    fn places(self, x: &[f64]) -> Vec<f64> {
+        let shown = x.iter().copied().filter(|x| !self.log[0] || *x > 0.0);
+        let (low, high) = shown.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        let share = |at: i32| f64::from(at) / 300.0;
+        let place = |at: i32| {
+            if self.log[0] { low * (high / low).powf(share(at)) } else { low + (high - low) * share(at) }
+        };
+        (0..=300).map(place).collect()
+    }
+}
+
 /// Data, curve and bands over the one column of the model, if it has one; a curve for each group of rows if parameters have levels.
-pub(super) fn curve_chart(saved: &SavedFit, rows: &Rows, target: &str) -> Result<Option<Chart>> {
+pub(super) fn curve_chart(saved: &SavedFit, rows: &Rows, target: &str, look: Look) -> Result<Option<Chart>> {
     let ([x], [name]) = (&rows.columns[..], saved.formula().columns()) else { return Ok(None) };
-    let (low, high) = x.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
-    let places: Vec<f64> = (0..=300).map(|at| low + (high - low) * f64::from(at) / 300.0).collect();
-    let mut chart = Chart::new("Data and model", Axis::linear(name), Axis::linear(target));
+    let places = look.places(x);
+    let mut chart = Chart::new("Data and model", look.axis(0, name), look.axis(1, target));
     let apart = rows.y.len().div_ceil(MOST_DRAWN);
     let dots = |picked: &dyn Fn(usize) -> bool| -> Vec<[f64; 2]> {
         let every = (0..rows.y.len()).filter(|&row| picked(row)).step_by(apart);
@@ -59,5 +84,11 @@ pub(super) fn curve_chart(saved: &SavedFit, rows: &Rows, target: &str) -> Result
         chart = chart.band(band(format!("{percent} % of new rows"), &prediction));
     }
     chart = chart.band(band(format!("{percent} % of the curve"), &confidence));
-    Ok(Some(chart.series(Series::dots("data", dots(&|_| true))).series(Series::line("model", line(&values)))))
+    chart = chart.series(Series::dots("data", dots(&|_| true))).series(Series::line("model", line(&values)));
+    if look.has_components {
+        for (name, values) in saved.components(&[&places], places.len())? {
+            chart = chart.series(Series::line(name, line(&values)));
+        }
+    }
+    Ok(Some(chart))
 }

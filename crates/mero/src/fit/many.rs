@@ -8,13 +8,14 @@ use crate::options::contents::FITS;
 use crate::options::outputs::keep_out;
 use crate::terminal::console::{say, say_data};
 use crate::{Answer, Failure};
+use meromorph::Result;
 use meromorph::files::csv::{self, Values};
-use meromorph::fit::{Fits, Problem, SmallFit, SolveOptions, Spread, report_many, solve_each};
+use meromorph::fit::{FitOptions, Fits, Problem, SmallFit, Spread, report_many, solve_each};
 use meromorph::internal::host;
 use meromorph::report::{Table as TextTable, count, counted, figure};
 
 /// Solves the fits, writes them as a table and shows a summary.
-pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, target: &str, source: &str) -> Answer {
+pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &FitOptions, target: &str, source: &str) -> Answer {
     if args.report.is_some() {
         return Err(Failure::usage(
             "report: a page shows one fit, and these are many: expected --out with a table such as fits.csv",
@@ -32,11 +33,24 @@ pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &SolveOptions, ta
             "device: got {device}, expected cpu: many fits are solved in batches on the cpu"
         )));
     }
+    if args.print.is_some() {
+        return Err(Failure::usage(
+            "print: it writes one fit, and these are many: expected --out with a table such as fits.csv",
+        ));
+    }
+    if options.profile || options.bootstrap > 0 || options.sample > 0 || options.sigma_x.is_some() {
+        return Err(Failure::usage(
+            "sigma-x, profile, bootstrap and sample are about one fit, and these are many: expected the rows of one, as by --where",
+        ));
+    }
     let started = host::now_ms();
-    let fits = solve_each(problem, options)?;
+    let fits = solve_each(problem, &options.for_many(problem))?;
+    let derived =
+        options.derive.iter().map(|(name, text)| Ok((name.clone(), fits.derived(problem.formula(), name, text)?)));
+    let derived: Vec<(String, Vec<[f64; 2]>)> = derived.collect::<Result<_>>()?;
     let seconds = (host::now_ms() - started) / 1e3;
     if let Some(out) = &args.out {
-        keep_out(out, &FITS, &table(&fits), args.force)?;
+        keep_out(out, &FITS, &table(&fits, &derived), args.force)?;
     }
     if args.json {
         say_data(format!("{}\n", report_many(&fits, &args.model, target, seconds)).as_bytes());
@@ -52,7 +66,7 @@ pub(super) fn is_table(path: &Path) -> bool {
 }
 
 /// A row for each group: levels, values and standard errors, and how the fit ended.
-fn table(fits: &Fits) -> Vec<u8> {
+fn table(fits: &Fits, derived: &[(String, Vec<[f64; 2]>)]) -> Vec<u8> {
     let texts = |at: usize| fits.levels.iter().map(|levels| levels[at].clone()).collect::<Vec<String>>();
     let levels: Vec<Vec<String>> = (0..fits.columns.len()).map(texts).collect();
     let numbers = |pick: &dyn Fn(&SmallFit) -> f64| -> Vec<f64> {
@@ -64,6 +78,12 @@ fn table(fits: &Fits) -> Vec<u8> {
         named.push((name.clone(), numbers(&|fit| fit.values[at])));
         if let Some(place) = fits.free.iter().position(|&free| free == at) {
             named.push((format!("{name}_stderr"), numbers(&|fit| fit.stderr(place))));
+        }
+    }
+    for (name, values) in derived {
+        let known = |value: f64| if value.is_finite() { value } else { f64::NAN };
+        for (place, name) in [name.clone(), format!("{name}_stderr")].into_iter().enumerate() {
+            named.push((name, values.iter().map(|value| known(value[place])).collect()));
         }
     }
     named.push(("rms_residual".to_owned(), numbers(&|fit| fit.rmse)));

@@ -1,15 +1,21 @@
 //! The HTML page of `mero fit --report`: data and curve first, then parameters, residuals, correlations and how the fit was found.
 
-use super::chart::{MOST_DRAWN, curve_chart};
+use super::chart::{Look, MOST_DRAWN, curve_chart};
 use super::rows::Rows;
-use crate::show::fitted::{cautions, parameter_table, stop_text};
+use crate::show::fitted::{cautions, derived_table, parameter_table, posterior_table, stop_text};
 use crate::terminal::shell::command;
 use meromorph::error::Result;
 use meromorph::fit::{Fit, Levels, SavedFit};
 use meromorph::report::{Axis, Chart, Page, Series, Style, Table as TextTable, count, figure};
 
 /// The page as bytes.
-pub(super) fn page(fit: &Fit, saved: &SavedFit, rows: &Rows, target: &str, source: &str) -> Result<Vec<u8>> {
+pub(super) fn page(
+    fit: &Fit,
+    saved: &SavedFit,
+    rows: &Rows,
+    (target, source): (&str, &str),
+    look: Look,
+) -> Result<Vec<u8>> {
     let formula = saved.formula();
     let mut page = Page::new(format!("{target} = {}", formula.text()));
     page.kind(&format!("Curve fit · {source}"));
@@ -17,10 +23,19 @@ pub(super) fn page(fit: &Fit, saved: &SavedFit, rows: &Rows, target: &str, sourc
     let columns: Vec<&[f64]> = rows.columns.iter().map(Vec::as_slice).collect();
     let levels: Vec<&Levels> = rows.levels.iter().collect();
     let values = saved.predict_levels(&columns, &levels, rows.y.len(), fit.level)?.values;
-    let first = curve_chart(saved, rows, target)?.unwrap_or_else(|| agreement(&values, &rows.y, target));
-    page.charts([first, residuals(&values, rows, formula.columns(), target)]);
+    let first = curve_chart(saved, rows, target, Look { has_components: true, ..look })?
+        .unwrap_or_else(|| agreement(&values, &rows.y, target));
+    page.charts([first, residuals(&values, rows, formula.columns(), target, look)]);
     page.section("Parameters");
     page.table(&parameter_table(fit, formula));
+    if let Some(derived) = derived_table(fit) {
+        page.heading("Computed from them");
+        page.table(&derived);
+    }
+    if let Some(posterior) = posterior_table(fit) {
+        page.heading("Posterior");
+        page.table(&posterior);
+    }
     for caution in cautions(fit) {
         page.paragraph(&sentence(caution));
     }
@@ -73,17 +88,17 @@ fn agreement(values: &[f64], y: &[f64], target: &str) -> Chart {
 }
 
 /// Residuals over the one column, or over the prediction.
-fn residuals(values: &[f64], rows: &Rows, names: &[String], target: &str) -> Chart {
-    let (x, label) = match (&rows.columns[..], names) {
-        ([x], [name]) => (x.as_slice(), name.as_str()),
-        _ => (values, "predicted"),
+fn residuals(values: &[f64], rows: &Rows, names: &[String], target: &str, look: Look) -> Chart {
+    let (x, axis) = match (&rows.columns[..], names) {
+        ([x], [name]) => (x.as_slice(), look.axis(0, name)),
+        _ => (values, Axis::linear("predicted")),
     };
     let residual = |at: usize| (rows.y[at] - values[at]) / rows.sigma.as_ref().map_or(1.0, |sigma| sigma[at]);
     let points: Vec<[f64; 2]> = (0..values.len()).map(|at| [x[at], residual(at)]).take(MOST_DRAWN).collect();
     let ends =
         points.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], [x, _]| [low.min(*x), high.max(*x)]);
     let what = if rows.sigma.is_some() { "residual in sigma" } else { "residual" };
-    Chart::new("Residuals", Axis::linear(label), Axis::linear(format!("{what} of {target}")))
+    Chart::new("Residuals", axis, Axis::linear(format!("{what} of {target}")))
         .series(Series::new("", Style::Reference, vec![[ends[0], 0.0], [ends[1], 0.0]]))
         .series(Series::dots("", points))
         .note("Without a pattern, the model has the right shape.")
@@ -112,6 +127,7 @@ fn facts(fit: &Fit) -> Vec<(&'static str, String)> {
     let statistics = &fit.statistics;
     let known = [
         ("rms residual", statistics.rmse),
+        ("χ²", statistics.reduced_chi_square * fit.dof as f64),
         ("reduced χ²", statistics.reduced_chi_square),
         ("AIC", statistics.aic),
         ("BIC", statistics.bic),

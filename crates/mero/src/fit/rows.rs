@@ -2,12 +2,10 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::Answer;
 use crate::levels::levels;
-use crate::{Answer, Failure};
-use meromorph::error::{hint, listed};
 use meromorph::files::{Column, Table};
-use meromorph::fit::{FitOptions, Formula, Levels};
-use meromorph::program::parse::{free_names, parse};
+use meromorph::fit::{ColumnFormula, FitOptions, Formula, Levels};
 use meromorph::report::counted;
 use meromorph::{Error, Result};
 
@@ -16,9 +14,14 @@ pub(crate) struct Rows {
     pub(crate) columns: Vec<Vec<f64>>,
     pub(crate) y: Vec<f64>,
     pub(crate) sigma: Option<Vec<f64>>,
+    /// Standard deviations of the column of the model.
+    pub(crate) sigma_x: Option<Vec<f64>>,
     /// Of the formula's columns of levels.
     pub(crate) levels: Vec<Levels>,
+    /// Rows with missing cells, which are left out.
     pub(crate) dropped: usize,
+    /// Rows that the condition leaves out.
+    pub(crate) excluded: usize,
     /// What tells the data from others, if these are only some of their rows.
     pub(crate) fingerprint: Option<String>,
 }
@@ -27,11 +30,13 @@ impl Rows {
     pub(super) fn of(options: &FitOptions, table: &Table, formula: &Formula, target: &str) -> Answer<Self> {
         let mut used: Vec<String> = formula.columns().to_vec();
         let names: Vec<&str> = table.names().collect();
-        let is_column = names.contains(&target);
-        let target_columns = if is_column { vec![target.to_owned()] } else { observed(target, &names)? };
-        used.extend(target_columns.iter().cloned());
-        used.extend(options.sigma.iter().cloned());
+        let observed = ColumnFormula::parse("y", target, &names)?;
+        let (sigma, condition) = (options.sigma(&names)?, options.condition(&names)?);
+        let sigma_x = options.sigma_x(&names)?;
+        used.extend(observed.columns().iter().cloned());
+        used.extend(sigma.iter().chain(&sigma_x).flat_map(|sigma| sigma.columns().iter().cloned()));
         let values: Vec<&[f64]> = used.iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
+        let is_meant = meant(condition.as_ref(), table)?;
         let level_columns: Vec<&Column> = formula
             .level_columns()
             .into_iter()
@@ -43,9 +48,10 @@ impl Rows {
             let value = values.iter().position(|values| values[row].is_nan());
             value.or_else(|| level().map(|at| values.len() + at))
         };
-        let kept: Vec<usize> = (0..table.rows()).filter(|&row| is_missing(row).is_none()).collect();
-        let dropped = table.rows() - kept.len();
-        if let (false, Some(row)) = (options.drops_missing, (0..table.rows()).find(|&row| is_missing(row).is_some())) {
+        let all = || (0..table.rows()).filter(|&row| is_meant[row]);
+        let kept: Vec<usize> = all().filter(|&row| is_missing(row).is_none()).collect();
+        let (dropped, excluded) = (all().count() - kept.len(), table.rows() - all().count());
+        if let (false, Some(row)) = (options.drops_missing, all().find(|&row| is_missing(row).is_some())) {
             let column = &used[is_missing(row).unwrap_or(0)];
             let more = if dropped > 1 { format!(" (and {} more)", counted(dropped - 1, "row")) } else { String::new() };
             return Err(Error::new(format!(
@@ -64,21 +70,32 @@ impl Rows {
                 );
             }
         }
+        if let (true, Some(condition)) = (all().next().is_none(), &condition) {
+            let (text, source) = (condition.text(), table.source());
+            return Err(
+                Error::new(format!("where: \"{text}\" holds in no row of {source}: expected at least one")).into()
+            );
+        }
         if kept.is_empty() {
             return Err(Error::new(format!("{}: no row has all values: expected at least one", table.source())).into());
         }
         let mut picked: Vec<Vec<f64>> =
             values.iter().map(|values| kept.iter().map(|&row| values[row]).collect()).collect();
-        let sigma = if options.sigma.is_some() { picked.pop() } else { None };
-        let mut observed = picked.split_off(formula.columns().len());
-        let y =
-            if is_column { observed.pop().unwrap_or_default() } else { computed(target, &target_columns, &observed)? };
-        if let Some(at) = y.iter().position(|y| !y.is_finite()) {
-            let place = place(kept[at]);
-            return Err(Error::new(format!("{place}: {target} is {}, expected a finite number", y[at])).into());
-        }
+        let computed = |what: &str, formula: &ColumnFormula, columns: &[Vec<f64>]| -> Answer<Vec<f64>> {
+            let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+            let computed = formula.values(&columns, kept.len());
+            let Some(at) = computed.iter().position(|value| !value.is_finite()) else { return Ok(computed) };
+            let (place, value) = (place(kept[at]), computed[at]);
+            Err(Error::new(format!("{place}: {what}{} is {value}, expected a finite number", formula.text())).into())
+        };
+        let of_sigma_x = picked.split_off(picked.len() - sigma_x.as_ref().map_or(0, |sigma| sigma.columns().len()));
+        let of_sigma = picked.split_off(formula.columns().len() + observed.columns().len());
+        let of_y = picked.split_off(formula.columns().len());
+        let y = computed("", &observed, &of_y)?;
+        let sigma = sigma.map(|sigma| computed("sigma = ", &sigma, &of_sigma)).transpose()?;
+        let sigma_x = sigma_x.map(|sigma| computed("sigma-x = ", &sigma, &of_sigma_x)).transpose()?;
         let levels = level_columns.into_iter().map(|column| levels(column, &kept)).collect();
-        Ok(Self { columns: picked, y, sigma, levels, dropped, fingerprint: None })
+        Ok(Self { columns: picked, y, sigma, sigma_x, levels, dropped, excluded, fingerprint: None })
     }
 
     /// Adds all numbers and levels to a digest.
@@ -87,7 +104,7 @@ impl Rows {
             digest.update(fingerprint);
             return;
         }
-        for column in self.columns.iter().chain([&self.y]).chain(&self.sigma) {
+        for column in self.columns.iter().chain([&self.y]).chain(&self.sigma).chain(&self.sigma_x) {
             digest.update(mixed(column));
         }
         for levels in &self.levels {
@@ -111,25 +128,10 @@ fn mixed(values: &[f64]) -> Vec<u8> {
     lanes.iter().flat_map(|lane| lane.to_le_bytes()).collect()
 }
 
-/// The columns that a formula of observed values uses.
-fn observed(target: &str, names: &[&str]) -> Answer<Vec<String>> {
-    let unknown = free_names(target, names, &[]).map_err(|error| error.within("y"))?;
-    if let Some(unknown) = unknown.first() {
-        let (all, near) = (listed(names), hint(unknown, names.iter().copied()));
-        return Err(Failure::usage(format!("y: got \"{unknown}\", expected a column, one of {all}{near}")));
-    }
-    let (_, used) = parse(target, names, &[])?.compacted();
-    Ok(used.into_iter().map(|at| names[at].to_owned()).collect())
-}
-
-/// A formula over columns.
-fn computed(target: &str, names: &[String], columns: &[Vec<f64>]) -> Answer<Vec<f64>> {
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let program = parse(target, &names, &[])?;
-    if program.results.len() != 1 {
-        return Err(Failure::usage("y: got several formulas separated by commas, expected one"));
-    }
-    let inputs: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let rows = columns.first().map_or(0, Vec::len);
-    Ok(program.results(&inputs, rows).swap_remove(0))
+/// For each row whether the condition holds.
+fn meant(condition: Option<&ColumnFormula>, table: &Table) -> Answer<Vec<bool>> {
+    let Some(condition) = condition else { return Ok(vec![true; table.rows()]) };
+    let columns: Vec<&[f64]> = condition.columns().iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
+    let values = condition.values(&columns, table.rows());
+    Ok(values.into_iter().map(|value| value != 0.0 && !value.is_nan()).collect())
 }

@@ -9,7 +9,7 @@ use crate::{Answer, Failure};
 use meromorph::files::ranges::Cached;
 use meromorph::files::{Format, RowSource};
 use meromorph::files::{is_read_by_ranges_only, open_rows};
-use meromorph::fit::{Facts, FitOptions, Formula, Plan, Strategy};
+use meromorph::fit::{Facts, Formula, Plan, Strategy};
 use meromorph::internal::host;
 
 /// Text as a table takes about so many times its own bytes.
@@ -80,24 +80,8 @@ impl Args {
 }
 
 /// Places of the columns that a fit uses.
-pub(super) fn places(
-    source: &dyn RowSource,
-    options: &FitOptions,
-    formula: &Formula,
-    target: &str,
-) -> Answer<Vec<usize>> {
-    let used = formula.columns().iter().map(String::as_str).chain([target]);
-    let used = used.chain(options.sigma.as_deref()).chain(formula.level_columns());
-    let names: Vec<&str> = source.columns().iter().map(String::as_str).collect();
-    used.map(|name| {
-        let place = names.iter().position(|known| *known == name);
-        place.ok_or_else(|| {
-            let (all, near) = (meromorph::error::listed(&names), meromorph::error::hint(name, names.iter().copied()));
-            let only = "where rows are read by ranges, y is a column";
-            Failure::usage(format!("got \"{name}\", expected a column, one of {all}{near} ({only})"))
-        })
-    })
-    .collect()
+pub(super) fn places<'n>(source: &dyn RowSource, used: impl Iterator<Item = &'n str>) -> Vec<usize> {
+    used.filter_map(|name| source.columns().iter().position(|known| known == name)).collect()
 }
 
 /// Some rows for pictures, spread over all.
@@ -118,5 +102,14 @@ pub(super) fn sampled(source: &dyn RowSource, places: &[usize], formula: &Formul
     let levels = levels.iter().map(|values| meromorph::fit::Levels::of_numbers(values)).collect();
     let sigma = if has_sigma { columns.pop() } else { None };
     let y = columns.pop().unwrap_or_default();
-    Ok(Rows { columns, y, sigma, levels, dropped: 0, fingerprint: Some(source.fingerprint()?) })
+    Ok(Rows {
+        columns,
+        y,
+        sigma,
+        sigma_x: None,
+        levels,
+        dropped: 0,
+        excluded: 0,
+        fingerprint: Some(source.fingerprint()?),
+    })
 }

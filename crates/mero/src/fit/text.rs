@@ -1,25 +1,38 @@
 //! The result of `mero fit` for people.
 
+use super::compared::Comparison;
 use super::rows::Rows;
-use crate::show::fitted::{cautions, parameter_table, stop_text};
+use crate::show::fitted::{cautions, derived_table, parameter_table, posterior_table, stop_text};
 use meromorph::fit::{FTest, Fit, Formula};
 use meromorph::report::{counted, figure};
 
 /// The fit for people.
 pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, source: &str) -> String {
-    let dropped = if rows.dropped > 0 { format!(", {} left out", counted(rows.dropped, "row")) } else { String::new() };
+    let without = |count: usize, why: &str| {
+        if count > 0 { format!(", {} left out{why}", counted(count, "row")) } else { String::new() }
+    };
+    let dropped = without(rows.dropped, "") + &without(rows.excluded, " by --where");
     let mut text = format!("{target} = {}\n{} of {source}{dropped}\n\n", formula.text(), counted(fit.rows, "row"));
     text += &parameter_table(fit, formula).text();
     let statistics = &fit.statistics;
     let shown =
         |name: &str, value: f64| if value.is_finite() { format!("{name} {}   ", figure(value)) } else { String::new() };
     let rms = if rows.sigma.is_some() { "weighted rms residual" } else { "rms residual" };
+    for more in [derived_table(fit), posterior_table(fit)].into_iter().flatten() {
+        text += &format!("\n\n{}", more.text());
+    }
     text += &format!(
         "\n\n{}{}{} of freedom   {}",
         shown("R²", statistics.r_squared),
         shown(rms, statistics.rmse),
         counted(fit.dof, "degree"),
         shown("AIC", statistics.aic)
+    );
+    text.truncate(text.trim_end().len());
+    text += &format!(
+        "\n{}{}",
+        shown("χ²", statistics.reduced_chi_square * fit.dof as f64),
+        shown("reduced χ²", statistics.reduced_chi_square)
     );
     text.truncate(text.trim_end().len());
     text.push('\n');
@@ -36,11 +49,43 @@ pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, sour
     if !strong.is_empty() {
         text += &format!("strongly correlated: {}\n", strong.join(", "));
     }
+    for note in far_columns(formula, rows) {
+        text += &format!("{note}\n");
+    }
     text
 }
 
-/// What a test against a smaller model says.
-pub(super) fn tested(test: &FTest) -> String {
+/// An offset so many times as large as the spread of a column leaves few digits to its differences.
+const FAR: f64 = 1e3;
+
+/// What to do about columns such as seconds since 1970, whose offset is far larger than their spread.
+fn far_columns(formula: &Formula, rows: &Rows) -> Vec<String> {
+    let note = |(name, values): (&String, &Vec<f64>)| {
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        (high > low && low.abs().min(high.abs()) > FAR * (high - low) && low * high > 0.0).then(|| {
+            let (first, range) = (values[0], high - low);
+            format!(
+                "{name} lies around {first} and spans only {}: subtract the first, writing ({name} - {first}) for {name} in the model",
+                figure(range)
+            )
+        })
+    };
+    formula.columns().iter().zip(&rows.columns).filter_map(note).collect()
+}
+
+/// What a comparison with another model says.
+pub(super) fn tested(test: &Comparison) -> String {
+    let test = match test {
+        Comparison::Nested(test) => test,
+        Comparison::Apart { aic_difference } => {
+            let change = if *aic_difference < 0.0 { "falls" } else { "rises" };
+            return format!(
+                "against the other model, which is no special case of this one, so that there is no F test: AIC {change} by {}\n",
+                figure(aic_difference.abs())
+            );
+        }
+    };
     let FTest { f, dof: [more, dof], p, aic_difference } = test;
     let verdict = if *p < 0.05 { "they are needed" } else { "they are not shown to be needed" };
     format!(

@@ -32,6 +32,10 @@ pub(crate) static FIT: Content = Content {
 pub(crate) static FITS: Content =
     Content { name: "a table of fits", is_own: |start, _| line(start).ends_with(b"rms_residual,rows,stop") };
 
+/// Draws of the posterior of a fit.
+pub(crate) static SAMPLES: Content =
+    Content { name: "draws of a fit", is_own: |start, _| line(start).starts_with(b"draw,") };
+
 /// The log of a fit.
 pub(crate) static LOG: Content =
     Content { name: "the log of a fit", is_own: |start, _| start.starts_with(b"{\"at\":") };
@@ -192,7 +196,7 @@ mod tests {
 
     #[test]
     fn each_output_knows_its_own_files_by_how_they_begin() {
-        let cases: [(&Content, &[&str], &[&str]); 8] = [
+        let cases: [(&Content, &[&str], &[&str]); 9] = [
             (&PAGE, &["<!doctype html><p>", "<!DOCTYPE HTML>"], &["<!doctype", "<html>", "a,b\n"]),
             (&CONFIG, &["# Options of a run of mero 0.1: \n"], &["epochs = 3\n", "# Options\n"]),
             (
@@ -211,6 +215,7 @@ mod tests {
                 &["a,y\n1,2\n", "value,unit\n", "the prediction,y\n", "\u{0}\u{1}", "x\nprediction\n"],
             ),
             (&FITS, &["g,a,rms_residual,rows,stop\n"], &["g,a,b\n"]),
+            (&SAMPLES, &["draw,a,b\n"], &["drawn,a\n", "a,draw\n"]),
             (&ONNX, &["\u{8}\u{8}\u{12}\u{9}meromorph"], &["\u{8}\u{8}\u{12}\u{7}pytorch", ""]),
             (&LOG, &["{\"at\":0.1,"], &["{\"a\":1}"]),
             (

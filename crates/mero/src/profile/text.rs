@@ -128,15 +128,15 @@ pub(super) fn overview(findings: &Findings<'_>) -> Vec<(&'static str, String)> {
     ];
     if let Some(Loading { read_ms, encode_ms }) = findings.loading {
         let epochs = (read_ms + encode_ms) / (profile.plain_ms * trainer.steps_per_epoch() as f64);
-        let text = format!("read in {}, encoded in {}: as long as {} epochs", time(read_ms), time(encode_ms), figure(epochs));
+        let text =
+            format!("read in {}, encoded in {}: as long as {} epochs", time(read_ms), time(encode_ms), figure(epochs));
         facts.insert(1, ("table", text));
     }
     facts
 }
 
 /// How the parts of a fused launch are known.
-pub(super) const ESTIMATED: &str =
-    "Estimated: a clock sees a fused launch as a whole; its time is divided by the measured shares of the recorded step.";
+pub(super) const ESTIMATED: &str = "Estimated: a clock sees a fused launch as a whole; its time is divided by the measured shares of the recorded step.";
 
 /// What the fused launch does inside.
 pub(super) fn parts(findings: &Findings<'_>) -> Table {
@@ -180,7 +180,8 @@ fn longest(profile: &StepProfile) -> Vec<(usize, &LaunchProfile)> {
 /// The launches, the longest first, at most so many.
 pub(super) fn launches(findings: &Findings<'_>, most: usize) -> Table {
     let Findings { profile, ceilings, .. } = findings;
-    let header = ["#", "kernel", "part of", "time", "of the step", "GFLOP/s", "GB/s", "of the roofline", "bound by", "sizes"];
+    let header =
+        ["#", "kernel", "part of", "time", "of the step", "GFLOP/s", "GB/s", "of the roofline", "bound by", "sizes"];
     let row = |(at, one): (usize, &LaunchProfile)| {
         let Cost { flops, bytes } = one.launch.cost;
         let rate = |amount: u64, rate: f64| if amount == 0 { "–".to_owned() } else { rate_text(rate) };
@@ -211,7 +212,8 @@ pub(super) fn grouped(profile: &StepProfile, by: Grouping, what: &str) -> Table 
         let flops = if group.cost.flops == 0 { "–".to_owned() } else { scaled_count(group.cost.flops as f64) };
         [group.name.clone(), launches, time(group.ms), percent(group.share), bar(group.share), flops, rate]
     };
-    Table::new([what, "launches", "time", "of the step", "", "flops", "GFLOP/s"]).rows(profile.grouped(by).iter().map(row))
+    Table::new([what, "launches", "time", "of the step", "", "flops", "GFLOP/s"])
+        .rows(profile.grouped(by).iter().map(row))
 }
 
 /// What a faster kernel would do to the step.

@@ -1,6 +1,6 @@
 //! A fit for people: its parameters with their errors, how the search ended, and what to be careful about.
 
-use meromorph::fit::{Fit, Formula, Searched, Stop};
+use meromorph::fit::{Bootstrap, Drawn, Fit, Fitted, Formula, Searched, Stop};
 use meromorph::internal::host::number;
 use meromorph::report::{Table, counted, figure};
 
@@ -10,7 +10,10 @@ pub(crate) fn parameter_table(fit: &Fit, formula: &Formula) -> Table {
     let has_profiles = fit.parameters.iter().any(|parameter| parameter.profile.is_some());
     let interval = format!("{percent} % interval");
     let profile = has_profiles.then_some("from the profile");
-    let header = ["parameter", "value", "standard error", &interval].into_iter().chain(profile).chain([""]);
+    let has_bootstrap = fit.bootstrap.is_some();
+    let bootstrap = has_bootstrap.then_some("from drawn data");
+    let header = ["parameter", "value", "standard error", &interval].into_iter().chain(profile).chain(bootstrap);
+    let header = header.chain([""]);
     let mut table = Table::new(header);
     for parameter in &fit.parameters {
         let none = || "–".to_owned();
@@ -29,9 +32,38 @@ pub(crate) fn parameter_table(fit: &Fit, formula: &Formula) -> Table {
         let end = |end: f64| if end.is_finite() { precise(end, error) } else { "open".to_owned() };
         let profile = parameter.profile.map_or_else(none, |[low, high]| format!("{} to {}", end(low), end(high)));
         let cells = [parameter.name.clone(), precise(parameter.value, error), stderr, interval.unwrap_or_else(none)];
-        table = table.row(cells.into_iter().chain(has_profiles.then_some(profile)).chain([note.to_owned()]));
+        let bootstrap = parameter.bootstrap.map_or_else(none, |[low, high]| format!("{} to {}", end(low), end(high)));
+        let more = has_profiles.then_some(profile).into_iter().chain(has_bootstrap.then_some(bootstrap));
+        table = table.row(cells.into_iter().chain(more).chain([note.to_owned()]));
     }
     table
+}
+
+/// The draws of the posterior, if there are any.
+pub(crate) fn posterior_table(fit: &Fit) -> Option<Table> {
+    let posterior = fit.posterior.as_ref()?;
+    let header = ["posterior", "mean", "deviation", "2.5 %", "50 %", "97.5 %", "R-hat", "independent draws"];
+    let row = |(name, drawn): (&String, &Drawn)| {
+        let Drawn { mean, deviation, quantiles, r_hat, effective } = *drawn;
+        let [low, _, middle, _, high] = quantiles;
+        let places = [mean, low, middle, high].map(|value| precise(value, deviation));
+        let [mean, low, middle, high] = places;
+        let effective = format!("{:.0}", effective.floor());
+        [name.clone(), mean, figure(deviation), low, middle, high, format!("{r_hat:.3}"), effective]
+    };
+    Some(Table::new(header).rows(fit.free.iter().zip(&posterior.parameters).map(row)))
+}
+
+/// The values that are computed from parameters, if there are any.
+pub(crate) fn derived_table(fit: &Fit) -> Option<Table> {
+    let interval = format!("{} % interval", number(100.0 * fit.level));
+    let row = |one: &Fitted| {
+        let (none, error) = (|| "–".to_owned(), one.stderr.unwrap_or(0.0));
+        let ends = one.interval.map(|[low, high]| format!("{} to {}", precise(low, error), precise(high, error)));
+        [one.name.clone(), precise(one.value, error), one.stderr.map_or_else(none, figure), ends.unwrap_or_else(none)]
+    };
+    let table = Table::new(["computed", "value", "standard error", &interval]);
+    (!fit.derived.is_empty()).then(|| table.rows(fit.derived.iter().map(row)))
 }
 
 /// As many digits as a standard error leaves, with two of its own; six at least.
@@ -76,7 +108,14 @@ pub(crate) fn cautions(fit: &Fit) -> Vec<String> {
     let searched = is_refused.then(|| fit.searched.reason.clone());
     let recovery = (!fit.recovery.is_empty())
         .then(|| format!("the first search failed; tried after it: {}", fit.recovery.join(", ")));
+    let failed = fit.bootstrap.filter(|bootstrap| bootstrap.failed > 0);
+    let failed =
+        failed.map(|Bootstrap { fits, failed }| format!("{failed} of {fits} fits of drawn data did not converge"));
+    let is_short = |drawn: &Drawn| drawn.r_hat > 1.1 || drawn.effective < 100.0;
+    let is_short = fit.posterior.as_ref().is_some_and(|posterior| posterior.parameters.iter().any(is_short));
+    let short = is_short.then(|| "the walk through the posterior is short: raise --sample".to_owned());
     let undetermined = fit.undetermined.iter().map(|what| format!("the data do not determine {what}"));
     let own = fit.cautions.iter().cloned();
-    searched.into_iter().chain(flat).chain(recovery).chain(undetermined).chain(own).collect()
+    let all = searched.into_iter().chain(flat).chain(recovery).chain(failed).chain(short);
+    all.chain(undetermined).chain(own).collect()
 }

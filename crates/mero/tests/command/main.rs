@@ -16,6 +16,7 @@ mod encodings;
 mod experiment;
 mod export;
 mod files;
+mod fit_reports;
 mod fit_starts;
 mod fits;
 mod folder;

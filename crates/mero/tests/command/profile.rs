@@ -51,15 +51,15 @@ fn a_fused_step_shows_its_layers_and_the_table_its_reading() {
     let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("{value}"));
     let sum: f64 = parts.iter().map(|part| number(&part["ms"])).sum();
     let launches = report["launches"].as_array().expect("an array");
-    let fused: f64 =
-        launches.iter().filter(|one| one["layer"] == "model").map(|one| number(&one["ms"])).sum();
+    let fused: f64 = launches.iter().filter(|one| one["layer"] == "model").map(|one| number(&one["ms"])).sum();
     assert!((sum / fused - 1.0).abs() < 1e-6, "{sum} of {fused}");
     assert!(number(&report["loading"]["read_ms"]) > 0.0 && number(&report["loading"]["encode_ms"]) > 0.0);
     assert!(report["flops_by_op"].as_object().is_some_and(|ops| ops.values().all(|flops| number(flops) > 0.0)));
     assert!(launches.iter().all(|one| one["sizes"].is_object() && one["live_bytes"].is_number()), "{launches:?}");
     assert!(report["bottlenecks"].as_array().is_some_and(|all| all.iter().all(|one| one["advice"].is_string())));
     let told = folder.told(&format!("{line} --report page.html"));
-    for expected in ["inside the fused launch", "Estimated: ", "read in ", "bottleneck", "what to do", "flops", "sizes"] {
+    for expected in ["inside the fused launch", "Estimated: ", "read in ", "bottleneck", "what to do", "flops", "sizes"]
+    {
         assert!(told.contains(expected), "{expected} not in\n{told}");
     }
     let page = folder.text("page.html");

@@ -4,9 +4,8 @@ use js_sys::{Array, Object};
 use wasm_bindgen::{JsCast, JsValue};
 
 use meromorph::error::{Error, Result, hint, listed};
-use meromorph::fit::{FitOptions, Formula, Levels};
+use meromorph::fit::{ColumnFormula, FitOptions, Formula, Levels};
 use meromorph::internal::host::number;
-use meromorph::program::parse::{free_names, parse};
 use meromorph_web_values::{numbers_of, show};
 
 /// Arrays by the names of their columns. Only those that are used need to be numbers.
@@ -111,6 +110,8 @@ pub(crate) struct FitRows {
     pub(crate) columns: Vec<Vec<f64>>,
     pub(crate) y: Vec<f64>,
     pub(crate) sigma: Option<Vec<f64>>,
+    /// Standard deviations of the column of the model.
+    pub(crate) sigma_x: Option<Vec<f64>>,
     /// Of the formula's columns of levels.
     pub(crate) levels: Vec<Levels>,
 }
@@ -118,30 +119,47 @@ pub(crate) struct FitRows {
 impl FitRows {
     pub(crate) fn of(data: &Columns, formula: &Formula, target: &str, options: &FitOptions) -> Result<Self> {
         let names = data.names();
-        let is_column = names.contains(&target);
-        let target_columns = if is_column { vec![target.to_owned()] } else { observed(target, &names)? };
+        let observed = ColumnFormula::parse("y", target, &names)?;
+        let (sigma, condition) = (options.sigma(&names)?, options.condition(&names)?);
+        let sigma_x = options.sigma_x(&names)?;
         let mut used: Vec<String> = formula.columns().to_vec();
-        used.extend(target_columns.iter().cloned());
-        used.extend(options.sigma.iter().cloned());
+        used.extend(observed.columns().iter().cloned());
+        used.extend(sigma.iter().chain(&sigma_x).flat_map(|sigma| sigma.columns().iter().cloned()));
         let values = used.len();
         let mut all: Vec<Vec<f64>> = used.iter().map(|name| data.numbers("fit", name)).collect::<Result<_>>()?;
         used.extend(formula.level_columns().into_iter().map(str::to_owned));
         let cells: Vec<Cells> = used[values..].iter().map(|name| data.cells("fit", name)).collect::<Result<_>>()?;
         all.extend(cells.iter().map(Cells::numbers));
         check_lengths(&used, &all, formula.columns().len())?;
-        let kept = leave_out(&used, &mut all, options.drops_missing)?;
+        let rows = all.first().map_or(0, Vec::len);
+        let is_meant = meant(data, condition.as_ref(), rows)?;
+        let kept = leave_out(&used, &mut all, &is_meant, options.drops_missing)?;
         let levels = all.split_off(values);
         let levels = cells.iter().zip(&levels).map(|(cells, kept)| cells.levels(kept)).collect();
         let mut values = all;
-        let sigma = if options.sigma.is_some() { values.pop() } else { None };
-        let mut observed = values.split_off(formula.columns().len());
-        let y = if is_column {
-            observed.pop().unwrap_or_default()
-        } else {
-            computed(target, &target_columns, &observed, &kept)?
-        };
-        Ok(Self { columns: values, y, sigma, levels })
+        let of_sigma_x = values.split_off(values.len() - sigma_x.as_ref().map_or(0, |sigma| sigma.columns().len()));
+        let of_sigma = values.split_off(formula.columns().len() + observed.columns().len());
+        let of_y = values.split_off(formula.columns().len());
+        let y = computed("", &observed, &of_y, &kept)?;
+        let sigma = sigma.map(|sigma| computed("sigma = ", &sigma, &of_sigma, &kept)).transpose()?;
+        let sigma_x = sigma_x.map(|sigma| computed("sigmaX = ", &sigma, &of_sigma_x, &kept)).transpose()?;
+        Ok(Self { columns: values, y, sigma, sigma_x, levels })
     }
+}
+
+/// For each row whether the condition holds.
+fn meant(data: &Columns, condition: Option<&ColumnFormula>, rows: usize) -> Result<Vec<bool>> {
+    let Some(condition) = condition else { return Ok(vec![true; rows]) };
+    let columns = condition.columns().iter().map(|name| data.numbers("fit", name));
+    let columns: Vec<Vec<f64>> = columns.collect::<Result<_>>()?;
+    if let Some((name, column)) = condition.columns().iter().zip(&columns).find(|(_, column)| column.len() != rows) {
+        let got = column.len();
+        return Err(Error::new(format!(
+            "fit: column \"{name}\": got {got} values, expected {rows} as in other columns"
+        )));
+    }
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    Ok(condition.values(&columns, rows).into_iter().map(|value| value != 0.0 && !value.is_nan()).collect())
 }
 
 /// Errors unless all columns are as long as that of the observed values, the column at `place`.
@@ -158,15 +176,15 @@ fn check_lengths(names: &[String], values: &[Vec<f64>], place: usize) -> Result<
     }
 }
 
-/// Leaves out rows with a missing cell if it `is_dropped`, otherwise such a row is an error, as is an infinite number. Returns the
-/// rows that are kept.
-fn leave_out(names: &[String], values: &mut [Vec<f64>], is_dropped: bool) -> Result<Vec<usize>> {
+/// Leaves out rows that are not meant, and rows with a missing cell if they are dropped, otherwise such a row is an error, as is an infinite number.
+/// Returns the rows that are kept.
+fn leave_out(names: &[String], values: &mut [Vec<f64>], is_meant: &[bool], is_dropped: bool) -> Result<Vec<usize>> {
     let rows = values.first().map_or(0, Vec::len);
-    let missing: Vec<bool> = (0..rows).map(|row| values.iter().any(|column| column[row].is_nan())).collect();
-    let count = missing.iter().filter(|missing| **missing).count();
-    if let (false, Some(row)) = (is_dropped, missing.iter().position(|missing| *missing)) {
+    let is_missing = |row: usize| values.iter().any(|column| column[row].is_nan());
+    let without: Vec<usize> = (0..rows).filter(|&row| is_meant[row] && is_missing(row)).collect();
+    if let (false, Some(&row)) = (is_dropped, without.first()) {
         let name = names.iter().zip(&*values).find(|(_, column)| column[row].is_nan()).map_or("", |(name, _)| name);
-        let more = match count - 1 {
+        let more = match without.len() - 1 {
             0 => String::new(),
             more => format!(" (and {more} more row{})", if more == 1 { "" } else { "s" }),
         };
@@ -175,13 +193,14 @@ fn leave_out(names: &[String], values: &mut [Vec<f64>], is_dropped: bool) -> Res
             "fit: row {row}: column \"{name}\" has a missing cell{more}: expected numbers; missing \"drop\" leaves such rows out"
         )));
     }
+    let missing: Vec<bool> = (0..rows).map(|row| !is_meant[row] || is_missing(row)).collect();
     for (name, column) in names.iter().zip(&*values) {
         if let Some(row) = column.iter().zip(&missing).position(|(value, missing)| value.is_infinite() && !missing) {
             let (value, row) = (number(column[row]), row + 1);
             return Err(Error::new(format!("fit: row {row}: column \"{name}\" is {value}, expected a finite number")));
         }
     }
-    if count > 0 {
+    if missing.contains(&true) {
         for column in values {
             let mut each = missing.iter();
             column.retain(|_| each.next() == Some(&false));
@@ -190,32 +209,15 @@ fn leave_out(names: &[String], values: &mut [Vec<f64>], is_dropped: bool) -> Res
     Ok((0..rows).filter(|&row| !missing[row]).collect())
 }
 
-/// The columns that a formula of observed values uses.
-fn observed(target: &str, names: &[&str]) -> Result<Vec<String>> {
-    let unknown = free_names(target, names, &[]).map_err(|error| error.within("y"))?;
-    if let Some(unknown) = unknown.first() {
-        let (all, near) = (listed(names), hint(unknown, names.iter().copied()));
-        return Err(Error::usage(format!("y: got \"{unknown}\", expected a column, one of {all}{near}")));
-    }
-    let (_, used) = parse(target, names, &[])?.compacted();
-    Ok(used.into_iter().map(|at| names[at].to_owned()).collect())
-}
-
 /// A formula over columns, whose rows are those of the table in `kept`.
-fn computed(target: &str, names: &[String], columns: &[Vec<f64>], kept: &[usize]) -> Result<Vec<f64>> {
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let program = parse(target, &names, &[])?;
-    if program.results.len() != 1 {
-        return Err(Error::usage("y: got several formulas separated by commas, expected one"));
-    }
-    let inputs: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-    let rows = columns.first().map_or(0, Vec::len);
-    let y = program.results(&inputs, rows).swap_remove(0);
-    match y.iter().position(|y| !y.is_finite()) {
-        None => Ok(y),
+fn computed(what: &str, formula: &ColumnFormula, columns: &[Vec<f64>], kept: &[usize]) -> Result<Vec<f64>> {
+    let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
+    let values = formula.values(&columns, kept.len());
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(values),
         Some(at) => {
-            let (value, row) = (number(y[at]), kept[at] + 1);
-            Err(Error::new(format!("fit: row {row}: {target} is {value}, expected a finite number")))
+            let (value, row, text) = (number(values[at]), kept[at] + 1, formula.text());
+            Err(Error::new(format!("fit: row {row}: {what}{text} is {value}, expected a finite number")))
         }
     }
 }

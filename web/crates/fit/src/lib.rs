@@ -13,8 +13,8 @@ pub use meromorph_web_values::on_panic;
 use data::FitRows;
 use meromorph::error::{Error, ErrorKind, Result};
 use meromorph::fit::{
-    Fit, FitOptions, Formula, Levels, MODELS, OPTIONS, Problem, SavedFit, SmallFit, SolveOptions, add_profiles, report,
-    solve, solve_each,
+    Fit, FitOptions, Formula, Levels, MODELS, OPTIONS, Problem, SavedFit, SmallFit, SolveOptions, report, solve,
+    solve_each,
 };
 use meromorph::internal::host;
 use meromorph::options::{Naming, Value};
@@ -45,11 +45,16 @@ pub fn fit_many(data: &JsValue, model: &str, options: &JsValue, each: &str, coun
 
 fn many(data: &JsValue, model: &str, options: &JsValue, each: &str, count: usize) -> Result<JsValue> {
     let request = FitRequest::read(&Columns::of(data), model, options, Some(each))?;
+    let FitOptions { profile, bootstrap, sample, derive, condition, sigma_x, .. } = &request.options;
+    if *profile || *bootstrap > 0 || *sample > 0 || !derive.is_empty() || condition.is_some() || sigma_x.is_some() {
+        return Err(Error::usage("fitMany: where, sigmaX, profile, bootstrap, sample and derive are about one fit"));
+    }
     // A fit all of whose rows are left out is not among those that are solved.
     let mut fits: Vec<Option<Result<SmallFit>>> = (0..count).map(|_| None).collect();
     let mut places: Vec<usize> = Vec::new();
     if !request.rows.y.is_empty() {
-        let solved = solve_each(&request.problem()?, &request.options.solve)?;
+        let problem = request.problem()?;
+        let solved = solve_each(&problem, &request.options.for_many(&problem))?;
         places = solved.free;
         for (levels, fit) in solved.levels.iter().zip(solved.fits) {
             let place = levels[0].parse::<usize>().ok().and_then(|number| fits.get_mut(number));
@@ -119,7 +124,9 @@ impl FitRequest {
         if let Some(each) = each {
             formula = formula.for_each(each)?;
         }
-        let rows = FitRows::of(data, &formula, &target, &options)?;
+        let mut rows = FitRows::of(data, &formula, &target, &options)?;
+        options.subtract_background(&formula, &rows.columns, &mut rows.y)?;
+        let target = options.without_background(target);
         Ok(Self { formula, target, rows, options })
     }
 
@@ -146,9 +153,7 @@ impl FitRequest {
 
     /// The report of a solved fit, whose intervals from profiles are added if they are wanted. It took the time since `started`, in milliseconds.
     pub fn report(&self, problem: &Problem<'_>, mut fit: Fit, started: f64) -> Result<String> {
-        if self.options.profile {
-            add_profiles(problem, &mut fit, &self.options.solve)?;
-        }
+        self.options.add_figures(problem, &mut fit, self.rows.sigma_x.as_deref())?;
         Ok(report(problem, &fit, &self.target, (host::now_ms() - started) / 1e3).to_string())
     }
 }
