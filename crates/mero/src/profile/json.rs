@@ -10,7 +10,7 @@ use meromorph::profile::{Bottleneck, Group, Grouping, LaunchProfile, Leak, Memor
 
 /// One object.
 pub(super) fn report(findings: &Findings<'_>) -> Value {
-    let Findings { trainer, profile, ceilings, memory } = findings;
+    let Findings { trainer, profile, ceilings, memory, .. } = findings;
     let (info, cost) = (trainer.device().info(), profile.cost());
     let launch = |(at, one): (usize, &LaunchProfile)| {
         let label = &one.launch.label;
