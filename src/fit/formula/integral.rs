@@ -202,6 +202,8 @@ pub(crate) fn grid(columns: &[&[f64]]) -> Vec<f64> {
     let mut values: Vec<f64> = columns.iter().flat_map(|column| column.iter().copied()).collect();
     values.sort_unstable_by(f64::total_cmp);
     values.dedup();
+    // Those of many parts are held at a time, and most parts have few values.
+    values.shrink_to_fit();
     values
 }
 

@@ -125,9 +125,10 @@ fn two_components_are_fitted_from_starts() {
     let made =
         "xpcs --heterodyne --synthetic data.npz --config-out run.yaml --angles 4 --times 40 --noise 0.002 --json";
     let truth = json(&folder, made).remove(0)["truth"].clone();
-    let starts = "D0_ref=5000,D0_sample=8000,v0=1450,f0=0.35,beta=0.3";
-    let report = json(&folder, &format!("xpcs run.yaml --json --no-arrays --p0 {starts} --fix f3=0.1")).remove(0);
-    assert_eq!((report["analysis_mode"].as_str(), report["free"].as_array().unwrap().len()), (Some("heterodyne"), 14));
+    let starts = "D0_ref=4500,alpha_ref=0.25,D0_sample=8500,alpha_sample=0.25,v0=1470,f0=0.32,f1=0.14,beta=0.3";
+    let fixed = "f3=0.1,D_offset_ref=300,D_offset_sample=500";
+    let report = json(&folder, &format!("xpcs run.yaml --json --no-arrays --p0 {starts} --fix {fixed}")).remove(0);
+    assert_eq!((report["analysis_mode"].as_str(), report["free"].as_array().unwrap().len()), (Some("heterodyne"), 12));
     for (name, one) in report["parameters"].as_object().unwrap() {
         let (value, truth) = (one["value"].as_f64().unwrap(), truth[name].as_f64().unwrap());
         let stderr = one["stderr"].as_f64().unwrap_or(1e-12);
