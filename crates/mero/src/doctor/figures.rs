@@ -72,7 +72,7 @@ pub(super) struct Baseline {
 impl Baseline {
     /// From what `mero doctor --json` printed.
     pub(super) fn read(path: &Path) -> Answer<Self> {
-        let wrong = |what: String| Failure::usage(format!("--baseline: {}: {what}", path.display()));
+        let wrong = |what: String| Failure::usage(format!("{}: {what}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let expected = || wrong("has no figures: expected what mero doctor --json printed".to_owned());
         let report: Value = serde_json::from_str(text.trim()).map_err(|_| expected())?;

@@ -160,7 +160,7 @@ fn a_doctor_compares_with_a_baseline_and_warns_above_limits() {
     let text = folder.told(&format!("{line} --force"));
     assert!(text.contains("baseline: worse than before: loss") && text.contains("alert: loss is "), "{text}");
     let mut failures = Vec::new();
-    let expected = "--baseline: good.csv: has no figures: expected what mero doctor --json printed";
+    let expected = "doctor: good.csv: has no figures: expected what mero doctor --json printed";
     check(&folder, &format!("{doctor} --baseline good.csv"), expected, 2, &mut failures);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
