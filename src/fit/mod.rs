@@ -10,6 +10,7 @@ mod options;
 mod pass;
 mod rows;
 mod search;
+mod wanted;
 
 pub use answer::{
     Bootstrap, Drawn, FTest, Fit, FitPrediction, Fits, Fitted, Posterior, QUANTILES, Resampling, SavedFit, SmallFit,

@@ -15,6 +15,10 @@
 //! A comparison is 1 where it holds, else 0; `1 < x < 2` is `1 < x && x < 2`. Names are the inputs, `pi`, `e` and names that were assigned before.
 //! Signs may also be those of printed text: `2·x² − y÷3`.
 
+mod conditions;
+mod number;
+mod superscript;
+
 use super::Program;
 use super::expr::{self, Expr};
 use super::functions::{COMPOSED, Function, functions, operation};
@@ -73,8 +77,6 @@ pub fn is_name(text: &str) -> bool {
 
 /// Characters beyond ASCII that are signs, not letters of names.
 const SIGNS: &str = "·⋅×∗∙÷∕−–≤≥≠⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹";
-/// Digits as exponents, in their order.
-const SUPERSCRIPTS: &str = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const TIMES: &[&str] = &["*", "·", "⋅", "×", "∗", "∙"];
 const OVER: &[&str] = &["/", "÷", "∕"];
 const PLUS: &[&str] = &["+"];
@@ -117,55 +119,6 @@ impl<'a> Parser<'a> {
         }
         self.at = begin;
         None
-    }
-
-    fn either(&mut self) -> Result<Expr> {
-        let mut left = self.both()?;
-        while self.takes_any(&["||", "|"]) {
-            let right = self.both()?;
-            let [one, other] = [self.truth(left)?, self.truth(right)?];
-            left = self.apply(self.at, &op::MAX, &[one, other])?;
-        }
-        Ok(left)
-    }
-
-    fn both(&mut self) -> Result<Expr> {
-        let mut left = self.comparison()?;
-        while self.takes_any(&["&&", "&"]) {
-            let right = self.comparison()?;
-            let [one, other] = [self.truth(left)?, self.truth(right)?];
-            left = self.apply(self.at, &op::MUL, &[one, other])?;
-        }
-        Ok(left)
-    }
-
-    /// 1 where a value is not 0, else 0.
-    fn truth(&self, value: Expr) -> Result<Expr> {
-        self.apply(self.at, &op::NE, &[value, Expr::from(0.0)])
-    }
-
-    fn comparison(&mut self) -> Result<Expr> {
-        self.skip_lines();
-        let mut left = self.sum()?;
-        let signs: [(&[&str], &'static ScalarOp); 6] = [
-            (&["<=", "≤"], &op::LE),
-            (&[">=", "≥"], &op::GE),
-            (&["=="], &op::EQ),
-            (&["!=", "≠"], &op::NE),
-            (&["<"], &op::LT),
-            (&[">"], &op::GT),
-        ];
-        let mut holds: Option<Expr> = None;
-        while let Some((_, op)) = signs.into_iter().find(|(signs, _)| self.takes_any(signs)) {
-            let right = self.sum()?;
-            let one = self.apply(self.at, op, &[left, right])?;
-            holds = Some(match holds {
-                Some(before) => self.apply(self.at, &op::MUL, &[before, one])?,
-                None => one,
-            });
-            left = right;
-        }
-        Ok(holds.unwrap_or(left))
     }
 
     fn sum(&mut self) -> Result<Expr> {
@@ -233,25 +186,6 @@ impl<'a> Parser<'a> {
                 if whole < 0.0 { self.apply(at, &op::RECIP, &[power]) } else { Ok(power) }
             }
             _ => self.apply(at, &op::POW, &[base, exponent]),
-        }
-    }
-
-    /// An exponent of superscript digits, such as ⁻¹, if it comes next.
-    fn superscript(&mut self) -> Result<Option<Expr>> {
-        let begin = self.at;
-        let plain = |c: char| match c {
-            '⁻' => Some('-'),
-            '⁺' => Some('+'),
-            _ => SUPERSCRIPTS.chars().zip('0'..='9').find(|(one, _)| *one == c).map(|(_, digit)| digit),
-        };
-        let text: String = self.rest().chars().map_while(plain).collect();
-        self.at += self.rest().chars().take(text.chars().count()).map(char::len_utf8).sum::<usize>();
-        if text.is_empty() {
-            return Ok(None);
-        }
-        match text.trim_start_matches('+').parse::<i32>() {
-            Ok(exponent) => Ok(Some(f64::from(exponent).into())),
-            Err(_) => Err(self.wrong(begin, "expected a whole number as the exponent, such as x² or x⁻¹")),
         }
     }
 
@@ -356,35 +290,6 @@ impl<'a> Parser<'a> {
         Err(self.wrong(at, &format!("the formula needs more than {MAX_CODE} operations")))
     }
 
-    fn number(&mut self) -> Result<Expr> {
-        let begin = self.at;
-        let bytes = self.text.as_bytes();
-        let digits = |mut at: usize| {
-            while bytes.get(at).is_some_and(u8::is_ascii_digit) {
-                at += 1;
-            }
-            at
-        };
-        let mut end = digits(begin);
-        if bytes.get(end) == Some(&b'.') {
-            end = digits(end + 1);
-        }
-        if matches!(bytes.get(end), Some(b'e' | b'E')) {
-            let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-            let after = digits(end + 1 + sign);
-            if after > end + 1 + sign {
-                end = after;
-            }
-        }
-        let text = &self.text[begin..end];
-        self.at = end;
-        let value = crate::host::parse_number(text);
-        match value.filter(|value| value.is_finite()) {
-            Some(value) => Ok(value.into()),
-            None => Err(self.wrong(begin, &format!("invalid number \"{text}\""))),
-        }
-    }
-
     fn deeper(&mut self) -> Result<()> {
         self.depth += 1;
         if self.depth <= MAX_DEPTH {
@@ -476,5 +381,4 @@ fn plural(count: usize) -> &'static str {
 }
 
 #[cfg(test)]
-#[path = "parse_tests.rs"]
 mod tests;

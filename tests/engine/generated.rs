@@ -137,7 +137,16 @@ fn check_options<T: Default + std::fmt::Debug>(table: &'static Table<T>, needs: 
 #[test]
 fn every_option_of_tasks_other_than_training_changes_something() {
     let text = |text: &str| Value::Text(text.into());
-    check_options(&fit::OPTIONS, &[("absolute_sigma", "sigma", text("s")), ("loss_scale", "loss", text("huber"))]);
+    let als = || text("als");
+    let needs = [
+        ("sigma_x", "sigma", text("s")),
+        ("absolute_sigma", "sigma", text("s")),
+        ("smoothness", "background", als()),
+        ("asymmetry", "background", als()),
+        ("loss_scale", "loss", text("huber")),
+        ("resample", "bootstrap", Value::Number(30.0)),
+    ];
+    check_options(&fit::OPTIONS, &needs);
     let off = [(fit::OPTIONS.entry("absolute_sigma"), Value::Flag(false))];
     let mut options = fit::FitOptions::default();
     assert!(fit::OPTIONS.apply(&mut options, &off, Naming::Rust).is_ok(), "a flag that is off needs nothing");

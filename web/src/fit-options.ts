@@ -16,14 +16,27 @@ export interface SolverOptions {
    * not use.
    */
   y?: string | undefined;
-  /** Column of standard deviations of the observed values: rows are weighted by 1 / sigma². */
+  /** Standard deviations of the observed values, such as "max(1, sqrt(n))": rows are weighted by 1 / sigma². */
   sigma?: string | undefined;
+  /** Standard deviations of the one column that the model uses, if it has errors too (effective variance). */
+  sigmaX?: string | undefined;
   /** Take sigma as it is; else standard errors are scaled so that the residuals agree with them. Default: false. */
   absoluteSigma?: boolean | undefined;
+  /** Rows that are used, such as "x > 3 && x < 9"; && is and, || is or. Default: all rows. */
+  where?: string | undefined;
+  /** What is subtracted from the observed values before the fit. Default: none. */
+  background?: "none" | "shirley" | "als" | undefined;
+  /** How smooth the background of als is: the weight of its second differences. Number > 0. Default: 1e5. */
+  smoothness?: number | undefined;
+  /** Weight of rows above the background of als; those below have 1 less it. Number in (0, 1). Default: 0.01. */
+  asymmetry?: number | undefined;
   /** What happens to rows with a missing cell in a column that is used. Default: error. */
   missing?: "error" | "drop" | undefined;
-  /** Loss of a residual r, with z = (r / lossScale)²; all but linear are robust against outliers. Default: linear. */
-  loss?: "linear" | "soft_l1" | "huber" | "cauchy" | "arctan" | undefined;
+  /**
+   * Loss of a residual r, with z = (r / lossScale)²; soft_l1, huber, cauchy and arctan are robust against outliers.
+   * poisson is for counts: the most likely parameters, also where counts are few. Default: linear.
+   */
+  loss?: "linear" | "soft_l1" | "huber" | "cauchy" | "arctan" | "poisson" | undefined;
   /**
    * Size of a residual from which a robust loss counts it less, in units of y, or with sigma of sigma. Number > 0.
    * Default: 1.
@@ -49,6 +62,20 @@ export interface SolverOptions {
    * each parameter. Default: false.
    */
   profile?: boolean | undefined;
+  /**
+   * Also compute intervals from so many fits of data that are drawn again, such as 1000; 0 means none. Whole number
+   * from 0 to 2^53. Default: 0.
+   */
+  bootstrap?: number | undefined;
+  /** What is drawn again. Default: residuals. */
+  resample?: "residuals" | "rows" | undefined;
+  /**
+   * Also draw so many times from the posterior of the parameters, such as 10000, with a flat prior within bounds; 0
+   * means none. Whole number from 0 to 2^53. Default: 0.
+   */
+  sample?: number | undefined;
+  /** Values that are computed from parameters, with their standard errors. */
+  derive?: Record<string, string> | undefined;
 }
 
 /** The names of these options. */
@@ -59,7 +86,12 @@ export const SOLVER_OPTIONS = [
   "tie",
   "y",
   "sigma",
+  "sigmaX",
   "absoluteSigma",
+  "where",
+  "background",
+  "smoothness",
+  "asymmetry",
   "missing",
   "loss",
   "lossScale",
@@ -70,4 +102,8 @@ export const SOLVER_OPTIONS = [
   "seed",
   "level",
   "profile",
+  "bootstrap",
+  "resample",
+  "sample",
+  "derive",
 ] as const satisfies readonly (keyof SolverOptions)[];

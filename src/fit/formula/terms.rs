@@ -40,7 +40,8 @@ mod tests {
 
     #[test]
     fn summands_are_found() {
-        let cases: [(&str, &str, &[(f64, &str)]); 5] = [
+        type Case = (&'static str, &'static str, &'static [(f64, &'static str)]);
+        let cases: [Case; 5] = [
             ("gaussian(x) + line(x)", "", &[(1.0, "gaussian(x)"), (1.0, "line(x)")]),
             ("k=2*b; a*exp(-k*x) - c + 1e-3", "k=2*b;", &[(1.0, "a*exp(-k*x)"), (-1.0, "c"), (1.0, "1e-3")]),
             ("-a*x^-2 + b", "", &[(1.0, "-a*x^-2"), (1.0, "b")]),

@@ -61,7 +61,9 @@ mod tests {
     #[test]
     fn the_covariance_is_that_of_an_m_estimator() {
         let (mut moments, mut more) = (Moments::default(), Moments::default());
-        [(0.5, 1.0), (-0.5, 1.0), (1.0, 1.0)].into_iter().for_each(|(psi, slope)| moments.add(psi, slope));
+        for psi in [0.5, -0.5, 1.0] {
+            moments.add(psi, 1.0);
+        }
         more.add(1.0, 0.0);
         moments.merge(&more);
         let wanted = (13.0_f64 / 12.0).powi(2) * 2.5 / 3.0 * 16.0 / 9.0;

@@ -260,6 +260,7 @@ fn argument<T>(entry: &'static Entry<T>) -> Arg {
             let rows: String = names().iter().map(|(name, doc)| format!("\n  {name:<14} {doc}")).collect();
             argument.value_name("NAME|FORMULA").long_help(format!("{help}{rows}"))
         }
+        Kind::Text(what) if what.starts_with("a formula") => argument.value_name("FORMULA"),
         Kind::Text(what) => argument.value_name(if what.contains("column") { "COLUMN" } else { "TEXT" }),
         // Texts for a missing cell may begin with a dash.
         Kind::Texts => {

@@ -180,7 +180,11 @@ fn only_nested_models_have_an_f_test() {
 fn robust_errors_are_those_of_an_m_estimator() {
     let folder = Folder::new();
     let ripple = |row: u64| ((row * 2_654_435_761) % 1_000) as f64 / 500.0 - 1.0;
-    let outlier = |row: u64| if row % 8 == 0 { if row % 16 == 0 { -7.0 } else { 10.0 } } else { 0.0 };
+    let outlier = |row: u64| match row % 16 {
+        0 => -7.0,
+        8 => 10.0,
+        _ => 0.0,
+    };
     let y = |row: u64| 1.0 + 2.0 * row as f64 / 10.0 + 0.3 * ripple(row) + outlier(row);
     let rows: String = (0..60).map(|row| format!("{},{}\n", row as f64 / 10.0, y(row))).collect();
     folder.write("line.csv", format!("x,y\n{rows}"));
@@ -332,7 +336,7 @@ fn counts_are_fitted_by_their_likelihood() {
     let message = error(&folder, &["fit", "counts.csv", "--model", "a+b*t", "--y", "n-5", "--loss", "poisson"]);
     assert!(message.contains("loss: poisson: y in row 12 is -3, expected counts of at least 0"), "{message}");
     let message =
-        error(&folder, &["fit", "counts.csv", "--model", "a+b*t", "--y", "n", "--sigma", "s", "--loss", "poisson"]);
+        error(&folder, &["fit", "counts.csv", "--model", "a+b*t", "--y", "n", "--sigma", "1+0*n", "--loss", "poisson"]);
     assert!(message.contains("counts have their own standard deviations"), "{message}");
 }
 

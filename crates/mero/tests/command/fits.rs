@@ -66,7 +66,7 @@ fn a_mistake_is_explained() {
         (decay("--bounds a=1"), "fit: --bounds: a: got \"1\", expected low:high, such as 0:10, 0: or :10".into()),
         (decay("--tie c=x"), "fit: tie: \"c\" uses the column \"x\": expected parameters only".into()),
         (decay("--tie c=y"), "fit: tie: \"c\" uses the column \"y\": expected parameters only".into()),
-        (decay("--loss hubert"), "invalid value 'hubert' for '--loss <NAME>'\n  [possible values: linear, soft_l1, huber, cauchy, arctan]\n\n  tip: a similar value exists: 'huber'\n\nFor more information, try '--help'.".into()),
+        (decay("--loss hubert"), "invalid value 'hubert' for '--loss <NAME>'\n  [possible values: linear, soft_l1, huber, cauchy, arctan, poisson]\n\n  tip: a similar value exists: 'huber'\n\nFor more information, try '--help'.".into()),
         (decay("--loss-scale 2"), "fit: --loss-scale has no effect without a robust loss: --loss soft_l1, huber, cauchy or arctan".into()),
         (decay("--method lm --bounds a=0:9"), "fit: method: lm takes no bounds: expected trf, or no bounds".into()),
         (decay("--level 95"), "fit: --level: got 95, expected a probability between 0 and 1".into()),

@@ -242,9 +242,9 @@ const SHARED: [(&str, &str); 10] = [
     ("Table or sizes", "target inputs outputs rows"),
     ("Every command", "config color quiet"),
     ("Parameters", "p0 bounds fix tie"),
-    ("Observed values", "y sigma absolute-sigma missing loss loss-scale"),
+    ("Observed values", "y sigma sigma-x absolute-sigma where background smoothness asymmetry missing loss loss-scale"),
     ("Search", "method global no-recovery max-evaluations seed"),
-    ("Answer", "level profile"),
+    ("Answer", "level profile bootstrap resample sample derive"),
     ("Prediction", "unknown precision interval"),
     ("Measuring", "steps windows"),
 ];
@@ -257,8 +257,8 @@ fn options_print_under_their_headings() {
         ("eval", "sweep profile importance partial report json help"),
         (
             "fit",
-            "model against out report device threads strategy memory-limit plan checkpoint checkpoint-every log log-threshold \
-             device-memory timings force json help",
+            "model against out samples-out report device threads strategy memory-limit plan checkpoint checkpoint-every log \
+             log-threshold device-memory timings force json print log-x log-y help",
         ),
         ("plan", "settings print json help"),
         ("profile", "memory trace report json help"),
