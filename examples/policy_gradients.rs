@@ -31,7 +31,7 @@ impl Walker {
         self.place = if action == 0 { self.place.saturating_sub(1) } else { (self.place + 1).min(PLACES - 1) };
         self.has_key |= self.place == 0;
         let is_open = self.has_key && self.place == PLACES - 1;
-        (if is_open { 1.0 } else { -0.02 }, is_open)
+        (if is_open { 1.0 } else { 0.0 }, is_open)
     }
 }
 
@@ -89,7 +89,7 @@ fn advantages(rollout: &Rollout, baseline: &mut [f32]) -> Vec<f32> {
     let better: Vec<f32> =
         rollout.states.iter().zip(&rollout.returns).map(|(state, seen)| seen - baseline[*state as usize]).collect();
     for (state, better) in rollout.states.iter().zip(&better) {
-        baseline[*state as usize] += 0.02 * better;
+        baseline[*state as usize] += 0.01 * better;
     }
     better
 }
@@ -124,7 +124,7 @@ fn main() -> Result<()> {
         let advantages = advantages(&rollout, &mut baseline);
         let leaf = Var::leaf(Tensor::from_f32(&device, [STATES, 2], &scores)?);
         let gradient = gradient(&leaf, &rollout, &advantages)?;
-        scores.iter_mut().zip(gradient).for_each(|(score, g)| *score -= 4.0 * g);
+        scores.iter_mut().zip(gradient).for_each(|(score, g)| *score -= 8.0 * g);
         if update % 50 == 0 {
             let steps = rollout.states.len() as f32 / EPISODES as f32;
             println!("update {update}: {:.0} % open the door, {steps:.1} steps an episode", 100.0 * rollout.opened);
@@ -138,7 +138,7 @@ fn main() -> Result<()> {
         100.0 * after.opened
     );
     assert!(after.opened > 0.95 && after.opened > before.opened, "the policy must learn to open the door");
-    // Three steps to the key and six to the door.
-    assert!(steps < 11.0, "and the shortest way is 9 steps: got {steps}");
+    // The shortest way has nine steps: three to the key and six to the door.
+    assert!(steps < 11.0, "and do so on nearly the shortest way: got {steps} steps");
     Ok(())
 }

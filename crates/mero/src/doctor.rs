@@ -41,8 +41,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FIGURE=LIMIT", value_parser = Limit::parse)]
     alert: Vec<Limit>,
     /// Draw the gradient of each parameter, or write the picture to a file
-    #[arg(long, value_name = "SVG", num_args = 0..=1, require_equals = true)]
-    flow: Option<Option<PathBuf>>,
+    #[arg(long, value_name = "SVG", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    flow: Option<PathBuf>,
     #[command(flatten)]
     force: Force,
     /// Print only JSON, one object
@@ -56,7 +56,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Answer {
     args.hardware.check()?;
-    let picture = args.flow.as_ref().and_then(Option::as_deref);
+    let is_drawn = args.flow.as_ref().is_some_and(|out| out.as_os_str() == "-");
+    let picture = args.flow.as_deref().filter(|_| !is_drawn);
     check_outs(&[("picture", picture, Some(&FLOW))], &[("table", &args.file)], args.force.force)?;
     let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
     let model = load(&args.model)?;
@@ -78,7 +79,7 @@ pub(super) fn run(args: &Args) -> Answer {
         say_json(&shown.json());
     } else {
         shown.text(table.source());
-        if let (Some(trained), Some(None)) = (&trained, &args.flow) {
+        if let Some(trained) = trained.as_ref().filter(|_| is_drawn) {
             say(&format!("\n{}", chart(trained).text()));
         }
     }
@@ -202,6 +203,8 @@ impl Shown<'_> {
             |one: &Practice| [one.group.to_owned(), format!("{} {}", one.state.mark(), one.name), one.seen.clone()];
         let table = TextTable::new(["practice", "", "seen"]).rows(practices.iter().map(row)).text();
         say(&format!("\n{table}\n✓ checked on this model, ! could be better, · always so here"));
-        alerts.iter().for_each(|alert| say(&alert.text()));
+        for alert in alerts {
+            say(&alert.text());
+        }
     }
 }

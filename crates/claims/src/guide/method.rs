@@ -70,7 +70,8 @@ impl Bench<'_> {
             let median = if epochs.is_finite() { format!("{epochs:.1}") } else { format!("more than {EPOCHS}") };
             format!("{median} epochs ({reached} of {seeds} reach it)")
         };
-        let percent = if fewer.is_finite() { format!(", {fewer:.0} % fewer") } else { String::new() };
+        let percent =
+            if plain.is_finite() && limited.is_finite() { format!(", {fewer:.0} % fewer") } else { String::new() };
         Ok(vec![Claim {
             what: "a limit of the gradient's norm needs at least 20 % fewer steps".into(),
             how: "median epochs until clean rows have a loss of 0.2, 1 % of the training targets 30 times too large, SGD at the best of 6 rates, 10 seeds",
@@ -112,14 +113,14 @@ impl Bench<'_> {
         };
         let at_least = if descent == most { "at least " } else { "" };
         let (exact, estimated) =
-            (newton_iterations(&loss, &start, goal, 0)?, newton_iterations(&loss, &start, goal, 1)?);
+            (newton_iterations(&loss, &start, goal, 0)?, newton_iterations(&loss, &start, goal, 2)?);
         let fewer = [exact, estimated].map(|iterations| descent as f64 / iterations as f64);
-        let costs = [cost(0)?.1.median, cost(1)?.1.median];
+        let costs = [cost(0)?.1.median, cost(2)?.1.median];
         let faster: Vec<f64> = fewer.iter().zip(costs).map(|(fewer, cost)| fewer / cost).collect();
         Ok(vec![
             Claim {
                 what: "Newton's method by the diagonal needs at least 3 times fewer iterations than descent".into(),
-                how: "iterations to 1 % of the first excess of the loss: logistic regression, 12 inputs whose sizes differ by 100, the best of 24 rates for descent; exact diagonal, and estimated from one vector of signs",
+                how: "iterations to 1 % of the first excess of the loss: logistic regression, 12 inputs whose sizes differ by 100, the best of 24 rates for descent; exact diagonal, and estimated from two vectors of signs",
                 figure: format!("{exact} and {estimated} instead of {at_least}{descent}"),
                 is_met: Some(fewer.iter().all(|fewer| *fewer >= 3.0)),
             },
