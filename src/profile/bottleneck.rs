@@ -49,18 +49,14 @@ fn advice(profile: &StepProfile, ceilings: &Ceilings, kernel: &str) -> String {
     let roof: f64 = own().map(|one| one.ms * one.roofline_share(ceilings)).sum::<f64>() / ms.max(f64::MIN_POSITIVE);
     let arithmetic: f64 = own().filter(|one| one.is_arithmetic(ceilings)).map(|one| one.ms).sum();
     let is_update = own().all(is_update);
-    let roof =
-        format!("at {:.0} % of the roofline", 100.0 * roof.min(1.0)) + if roof >= NEAR_ROOF { "" } else { NOT_NEAR };
-    let what = match (is_update, 2.0 * arithmetic > ms) {
-        (true, _) => "a larger --batch makes fewer updates of an epoch",
-        (_, true) => "less arithmetic: a narrower --hidden, or a device with more of it",
-        (_, false) => "less traffic: --precision f16, or a larger --batch that reads weights less often",
+    let what = match (is_update, roof >= NEAR_ROOF, 2.0 * arithmetic > ms) {
+        (true, ..) => "a larger --batch makes fewer updates of an epoch",
+        (_, false, _) => "too short to fill the device: a larger --batch, or --threads 1 for a small network",
+        (_, _, true) => "as fast as the device: a narrower --hidden, or a device with more arithmetic",
+        (_, _, false) => "as fast as the memory: --precision f16, or a larger --batch that reads weights less often",
     };
-    format!("{roof}; {what}")
+    format!("{:.0} % of the roofline; {what}", 100.0 * roof.min(1.0))
 }
-
-/// What it means not to be near the roofline.
-const NOT_NEAR: &str = ", so that its launches are too short to fill the device, or wait";
 
 fn is_update(one: &LaunchProfile) -> bool {
     &*one.launch.label.layer == "update"
@@ -101,8 +97,8 @@ mod tests {
             ("reading and encoding the table", 231.0),
         ];
         assert_eq!(shares, expected);
-        assert!(found[0].advice.starts_with("at 100 % of the roofline; less arithmetic"), "{}", found[0].advice);
-        assert!(found[1].advice.starts_with("at 25 % of the roofline, so that"), "{}", found[1].advice);
+        assert!(found[0].advice.starts_with("100 % of the roofline; as fast as the device"), "{}", found[0].advice);
+        assert!(found[1].advice.starts_with("25 % of the roofline; "), "{}", found[1].advice);
         assert!(found[1].advice.ends_with("fewer updates of an epoch") && found[2].advice == WAITING);
         assert_eq!(bottlenecks(&profile, &ceilings, [10.0, 10.0]).len(), 3);
     }

@@ -104,7 +104,8 @@ impl StepProfile {
             Some(steps) => steps,
             None => steps_of_window(trainer).await?,
         };
-        let (mut measured, mut plains, mut rests, mut rest) = (Vec::new(), Vec::new(), 0, 0);
+        let (mut measured, mut plains, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut rests, mut rest) = (0, 0);
         for pair in 0..windows {
             // By turns in front, so that neither always has the warmer device.
             for turn in 0..2 + rest {
@@ -119,12 +120,10 @@ impl StepProfile {
                     return Err(Error::usage("profile: stopped before its end"));
                 }
             }
-            if pair == 0 {
-                rest = rest_of(measured[0].wall_ms() / plains[0] - 1.0);
-            }
+            ratios.push(measured[pair].wall_ms() / plains[pair]);
+            rest = rest_of(median(&ratios) - 1.0);
         }
         let walls: Vec<f64> = measured.iter().map(Timings::wall_ms).collect();
-        let ratios: Vec<f64> = walls.iter().zip(&plains).map(|(measured, plain)| measured / plain).collect();
         let (timings, plain_ms) = (measured.swap_remove(median_at(&walls)), median(&plains) / steps as f64);
         let found = Self::from_timings(in_order(trainer), timings, [plain_ms, median(&ratios) - 1.0]);
         let persistent_bytes = trainer.step_summary().persistent_bytes;

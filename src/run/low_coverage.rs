@@ -81,7 +81,7 @@ impl Seen {
         let share = if numbers == 0 { 1.0 } else { covered as f64 / numbers as f64 };
         let mut seen = format!("{covered} of {numbers} rows with a number have a value ({:.1} %)", 100.0 * share);
         if poles > 0 {
-            seen += &format!(", {found} of {poles} poles have none");
+            seen += &format!("; {found} of {poles} infinite targets are ⊥");
         }
         let verdict = if share >= LOW { Verdict::Pass } else { Verdict::Advise };
         finding("coverage", verdict, seen, &self.advice(spec, loss, tau).join("; "))
@@ -172,7 +172,7 @@ mod tests {
         let rows = [[1.0, 1.0], [0.8, 1.25], [0.2, 5.0], [0.1, 10.0], [0.0, f64::INFINITY]];
         let low = found(0.5, &rows);
         assert_eq!(low.verdict, Verdict::Advise);
-        assert_eq!(low.seen, "2 of 4 rows with a number have a value (50.0 %), 1 of 1 poles have none");
+        assert_eq!(low.seen, "2 of 4 rows with a number have a value (50.0 %); 1 of 1 infinite targets are ⊥");
         assert!(
             low.advice.starts_with("threshold: 2 of the 2 have a value with --tau-infer 0.05 instead of 0.5; term: ")
         );
@@ -182,7 +182,7 @@ mod tests {
         assert!(!low.advice.contains("policy: ") && !low.advice.contains("rows: "), "{}", low.advice);
         let good = found(0.01, &rows);
         assert_eq!((good.verdict, good.advice.as_str()), (Verdict::Pass, ""));
-        assert_eq!(good.seen, "4 of 4 rows with a number have a value (100.0 %), 1 of 1 poles have none");
+        assert_eq!(good.seen, "4 of 4 rows with a number have a value (100.0 %); 1 of 1 infinite targets are ⊥");
     }
 
     #[test]

@@ -105,8 +105,8 @@ enum Command {
     Experiment(experiment::Args),
     /// Serve the demo site to the browsers of this machine
     Serve(serve::Args),
-    /// Measure the speed of a training step or of a matrix product
-    Bench(bench::Args),
+    /// Measure the speed of a trained model, of a training step or of a matrix product
+    Bench(Box<bench::Args>),
     /// Print a script that completes commands and options in a shell
     Completions(completions::Args),
     /// Print the manual page, or write the pages of all commands

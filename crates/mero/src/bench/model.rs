@@ -20,13 +20,14 @@ use meromorph::internal::host;
 use meromorph::loss::Loss;
 use meromorph::model::{Model, Network, PredictOptions, Prediction, Ready};
 use meromorph::nn::{Layer, Linear, Spec};
-use meromorph::report::{Table as TextTable, bytes, count, facts, figure, scaled_count};
+use meromorph::report::{Table as TextTable, bytes, count, counted, facts, figure, scaled_count};
 use meromorph::table::Unknown;
 use meromorph::{Device, Result};
 use meromorph_benchmark::{Benchmark, Measurement, WarmUp};
 use rows::drawn;
 
 #[derive(clap::Args)]
+#[group(skip)]
 pub(super) struct Args {
     /// Model file, or a folder written by mero export --bundle; the other forms of this command need none
     pub(super) model: Option<PathBuf>,
@@ -146,7 +147,7 @@ impl Found {
         let [process, held] = self.peak_bytes.map(bytes);
         let mut parts = vec![facts(&[
             ("model", path.display().to_string()),
-            ("rows", format!("{} {}", count(coverage.rows as u64), self.source)),
+            ("data", format!("{}, {}", counted(coverage.rows, "row"), self.source)),
             ("coverage", coverage.text()),
             ("memory", format!("{held} on the device at most, {process} of the process")),
             ("device", place(info.device, &info.name, info.threads)),
@@ -166,7 +167,7 @@ impl Found {
                 path.display()
             ));
         }
-        parts.join("\n")
+        parts.join("\n\n")
     }
 }
 

@@ -105,7 +105,7 @@ pub(super) fn run(args: &Args) -> Answer {
         }
         return Ok(());
     }
-    say(&table(&records).text());
+    say(&format!("{}\n", table(&records).text()));
     say(&facts(&[
         ("network", "5-64-64-64-1, silu, AdamW, cosine from 0.001, batches of 256".to_owned()),
         ("errors", "of the target over its standard deviation; R² of the test is of new rows, 15 % as many".to_owned()),

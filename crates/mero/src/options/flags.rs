@@ -182,7 +182,13 @@ impl<S: Selection> Flags<S> {
     pub(crate) fn words(&self) -> impl Iterator<Item = String> {
         self.given.iter().map(|(entry, value)| {
             let name = entry.shown(Naming::Command);
-            if matches!(entry.kind, Kind::Flag | Kind::Switch) { name } else { name + &quoted_option(&plain(value)) }
+            if matches!(entry.kind, Kind::Flag | Kind::Switch) {
+                return name;
+            }
+            // Lists and fields are plain words for every shell.
+            let text = plain(value);
+            let is_plain = text.chars().all(|c| c.is_alphanumeric() || ",=._".contains(c));
+            if is_plain && !text.is_empty() { format!("{name} {text}") } else { name + &quoted_option(&text) }
         })
     }
 

@@ -79,7 +79,7 @@ pub(super) fn run(sizes: &Sizes, is_json: bool) -> Answer {
         ]
     };
     let header = ["device", "batch", "a step", "an epoch", "memory", "recommended"];
-    say(&Table::new(header).rows(choices.iter().map(line)).text());
+    say(&format!("{}\n", Table::new(header).rows(choices.iter().map(line)).text()));
     let hidden: Vec<String> = hidden.iter().map(usize::to_string).collect();
     let epochs = settings.epochs;
     say(&facts(&[

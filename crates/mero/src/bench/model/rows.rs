@@ -30,7 +30,7 @@ pub(super) fn drawn(preparation: &Preparation, rows: usize) -> Result<Table> {
             Seen::Texts { example, .. } => Column::categorical(name, &vec![example.to_owned(); rows]),
         }
     });
-    Table::new("rows drawn from the ranges of training", columns.collect())
+    Table::new("drawn from the ranges of training", columns.collect())
 }
 
 /// The level at a share of all training rows.
