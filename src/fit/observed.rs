@@ -31,7 +31,9 @@ pub(crate) fn looks_like_errors(name: &str) -> bool {
     let is_word = |word: &str| {
         let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
         let stem = word.strip_suffix("err").or_else(|| word.strip_suffix("error"));
-        WORDS.contains(&word) || matches!(word, "dx" | "dy" | "delta") || stem.is_some_and(|stem| stem.len() == 1)
+        WORDS.contains(&word)
+            || matches!(word, "dx" | "dy" | "delta")
+            || (stem.is_some_and(|stem| stem.len() == 1) && word != "terror")
     };
     // A column such as sigma_max or se_target is another quantity; err_y is not.
     words.clone().next_back().is_some_and(is_word)

@@ -68,10 +68,9 @@ fn far_from_0(problem: &Problem<'_>) -> Result<Vec<String>> {
     Ok(far
         .map(|(name, [low, high])| {
             format!(
-                "{name} is far from 0 for how little it varies ({} to {}): subtract its first value, as in ({name}-{})",
+                "{name} lies around {0} and spans only {1}: subtract its first value, writing ({name} - {0}) for {name} in the model",
                 number(*low),
-                number(*high),
-                number(*low)
+                rounded(high - low)
             )
         })
         .collect())

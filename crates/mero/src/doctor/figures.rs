@@ -162,13 +162,13 @@ mod tests {
         let changes = baseline.changes(&figures(), 20.0);
         let worse: Vec<_> = changes.iter().map(|one| (one.name, one.is_worse)).collect();
         assert_eq!(worse, [("step_ms", true), ("memory_mib", false), ("loss", false)]);
-        assert_eq!(changes[0].text(), "2, baseline 1.6 (+25.0 %)");
+        assert_eq!(changes[0].text(), "2.000, baseline 1.600 (+25.0 %)");
     }
 
     #[test]
     fn limits_have_known_names_and_are_exceeded_from_above() {
         let check = |text: &str| Limit::parse(text).unwrap().check(&figures()).map(|alert| alert.text());
-        assert_eq!(check("loss=0.4").as_deref(), Some("alert: loss is 0.5, above its limit of 0.4"));
+        assert_eq!(check("loss=0.4").as_deref(), Some("alert: loss is 0.5000, above its limit of 0.4000"));
         assert_eq!(check("loss=0.5"), None);
         let error = |text: &str| Limit::parse(text).unwrap_err();
         assert!(error("los=1").contains("did you mean \"loss\""), "{}", error("los=1"));

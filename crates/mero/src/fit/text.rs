@@ -49,29 +49,7 @@ pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, sour
     if !strong.is_empty() {
         text += &format!("strongly correlated: {}\n", strong.join(", "));
     }
-    for note in far_columns(formula, rows) {
-        text += &format!("{note}\n");
-    }
     text
-}
-
-/// An offset so many times as large as the spread of a column leaves few digits to its differences.
-const FAR: f64 = 1e3;
-
-/// What to do about columns such as seconds since 1970, whose offset is far larger than their spread.
-fn far_columns(formula: &Formula, rows: &Rows) -> Vec<String> {
-    let note = |(name, values): (&String, &Vec<f64>)| {
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        (high > low && low.abs().min(high.abs()) > FAR * (high - low) && low * high > 0.0).then(|| {
-            let (first, range) = (values[0], high - low);
-            format!(
-                "{name} lies around {first} and spans only {}: subtract the first, writing ({name} - {first}) for {name} in the model",
-                figure(range)
-            )
-        })
-    };
-    formula.columns().iter().zip(&rows.columns).filter_map(note).collect()
 }
 
 /// What a comparison with another model says.

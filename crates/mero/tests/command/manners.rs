@@ -253,14 +253,14 @@ const SHARED: [(&str, &str); 10] = [
 fn options_print_under_their_headings() {
     let folder = filled();
     let own = [
-        ("doctor", "json help"),
+        ("doctor", "baseline tolerance alert flow json help"),
         ("eval", "sweep profile importance partial report json help"),
         (
             "fit",
             "model against out samples-out report device threads strategy memory-limit plan checkpoint checkpoint-every log \
              log-threshold device-memory timings force json print log-x log-y help",
         ),
-        ("plan", "settings print json help"),
+        ("plan", "settings recommend print json help"),
         ("profile", "memory trace report json help"),
         ("train", "resume help"),
         ("export", "bundle overwrite onnx html npm name web f16 int8 data check expect-digest json help"),
