@@ -9,7 +9,7 @@ pub const LIMIT: f64 = 0.1;
 /// The same for reading and encoding a table, of all that a run does.
 const LIMIT_OF_READING: f64 = 0.2;
 /// Launches that reach this share of the roofline are as fast as the device.
-const NEAR_ROOF: f64 = 0.5;
+const NEAR_ROOF: f64 = 0.8;
 
 /// Something that takes a large share of the time.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@ fn advice(profile: &StepProfile, ceilings: &Ceilings, kernel: &str) -> String {
     let what = match (is_update, roof >= NEAR_ROOF, 2.0 * arithmetic > ms) {
         (true, ..) => "a larger --batch makes fewer updates of an epoch",
         (_, false, _) => "too short to fill the device: a larger --batch, or --threads 1 for a small network",
-        (_, _, true) => "as fast as the device: a narrower --hidden, or a device with more arithmetic",
+        (_, _, true) => "near what the device can do: a narrower --hidden, or a device with more arithmetic",
         (_, _, false) => "as fast as the memory: --precision f16, or a larger --batch that reads weights less often",
     };
     format!("{:.0} % of the roofline; {what}", 100.0 * roof.min(1.0))
@@ -97,7 +97,11 @@ mod tests {
             ("reading and encoding the table", 231.0),
         ];
         assert_eq!(shares, expected);
-        assert!(found[0].advice.starts_with("100 % of the roofline; as fast as the device"), "{}", found[0].advice);
+        assert!(
+            found[0].advice.starts_with("100 % of the roofline; near what the device can do"),
+            "{}",
+            found[0].advice
+        );
         assert!(found[1].advice.starts_with("25 % of the roofline; "), "{}", found[1].advice);
         assert!(found[1].advice.ends_with("fewer updates of an epoch") && found[2].advice == WAITING);
         assert_eq!(bottlenecks(&profile, &ceilings, [10.0, 10.0]).len(), 3);

@@ -85,7 +85,7 @@ fn memory(out: &mut Writer, profile: &StepProfile, spans: &[[f64; 2]]) {
         out.number("ts", (start * 1e6).round() / 1e3);
         about(out, "C", "memory in bytes", LAUNCHES);
         out.number("persistent", profile.persistent_bytes as f64);
-        out.number("between launches", one.launch.live_bytes as f64);
+        out.number("results of the step", one.launch.live_bytes as f64);
         end(out);
     }
 }

@@ -204,7 +204,7 @@ fn finish(
 }
 
 /// An error for a fit that did not converge, so that scripts notice.
-fn converged(fit: &Fit) -> Answer {
+pub(crate) fn converged(fit: &Fit) -> Answer {
     if fit.stop.is_converged() {
         return Ok(());
     }

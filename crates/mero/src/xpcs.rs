@@ -8,6 +8,7 @@ mod synthetic;
 use std::path::{Path, PathBuf};
 
 use crate::config::MOST_BYTES;
+use crate::fit::converged;
 use crate::fit::running::Running;
 use crate::fit::timings::Timings;
 use crate::options::contents::{LOG, of_xpcs};
@@ -159,7 +160,7 @@ pub(super) fn run(args: &Args) -> Answer {
     solver.finish()?;
     if args.json {
         say_data(format!("{}\n", results.report()).as_bytes());
-        return Ok(());
+        return converged(&outcome.fit);
     }
     for note in &config.notes {
         complain(&format!("xpcs: note: {note}"));
@@ -170,7 +171,7 @@ pub(super) fn run(args: &Args) -> Answer {
     }
     let names: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     say(&format!("wrote {}", names.join(", ")));
-    Ok(())
+    converged(&outcome.fit)
 }
 
 impl Args {

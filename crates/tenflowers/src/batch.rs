@@ -92,7 +92,7 @@ impl BatchSearch {
             Ok(fits)
         };
         // The largest that fits, and the smallest that does not.
-        let (mut low, mut high) = (0, most + 1);
+        let (mut low, mut high) = (0, most.saturating_add(1));
         let mut rows = first.min(most);
         while low + 1 < high {
             if fits(rows)? {

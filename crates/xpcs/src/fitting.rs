@@ -74,7 +74,8 @@ impl Fitting {
             loss_scale: 1.0,
             is_absolute: false,
             strategy: Strategy::Standard,
-            options: SolveOptions::default(),
+            // Starts are looked for here.
+            options: SolveOptions { compares: false, ..SolveOptions::default() },
         }
     }
 
@@ -169,7 +170,7 @@ impl Fitting {
         match self.starts.iter().find(|(name, _)| *name == known.name) {
             Some((name, start)) if !is_within(*start) => {
                 let [start, low, high] = [*start, low, high].map(number);
-                Err(Error::usage(format!("xpcs: {name}: the start {start} is not within its bounds {low} to {high}")))
+                Err(Error::usage(format!("{name}: got the start {start}, expected {low} to {high}")))
             }
             Some((_, start)) => Ok(*start),
             None if is_within(known.start) => Ok(known.start),

@@ -7,10 +7,17 @@ use crate::error::{Error, Result};
 use crate::files::Column;
 use crate::files::npy::Array;
 
+/// Names of arrays of inputs beside targets.
+const LABELLED: [&str; 4] = ["X", "data", "images", "x_train"];
+
 /// The columns of arrays, one of which has three dimensions: each with its name and where it is from. Those of three dimensions come last.
 pub(crate) fn columns(arrays: &[(&str, &Array<'_>, &str)]) -> Result<Vec<Column>> {
     let is_cube = |array: &Array<'_>| array.layout.shape.len() == 3;
     let Some(cube) = arrays.iter().find(|(_, array, _)| is_cube(array)) else { return Ok(Vec::new()) };
+    // Images of examples with a target each are no table of pixels.
+    if LABELLED.contains(&cube.0) && arrays.len() > 1 {
+        return Ok(Vec::new());
+    }
     let (shape, place) = (&cube.1.layout.shape, cube.2);
     let [frames, rows, width] = shape[..] else { return Ok(Vec::new()) };
     has_memory(cube.1.numbers().saturating_mul(arrays.len() as u64 + 4), 0)

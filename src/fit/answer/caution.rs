@@ -43,7 +43,8 @@ pub(crate) fn cautions(
     if fit.dof == 0 {
         all.push("there are as many rows as free parameters, so that no errors are known".to_owned());
     }
-    if !fit.stop.is_converged() || r_squared < USUAL {
+    let is_unsure = |one: &Fitted| one.stderr.is_some_and(|stderr| stderr > one.value.abs());
+    if !fit.stop.is_converged() || r_squared < USUAL || fit.parameters.iter().any(is_unsure) {
         all.extend(far_from_0(problem)?);
     }
     let known: Vec<&Fitted> = fit.parameters.iter().filter(|one| !one.is_fixed).collect();
@@ -51,7 +52,12 @@ pub(crate) fn cautions(
         all.push("every standard error is larger than its parameter: the data say nothing about the values".to_owned());
     }
     let is_given = problem.parameters.iter().all(|parameter| parameter.start.is_some());
-    if is_given && r_squared < DOUBTFUL && options.global == Global::None && problem.loss == RobustLoss::Linear {
+    if options.compares
+        && is_given
+        && r_squared < DOUBTFUL
+        && options.global == Global::None
+        && problem.loss == RobustLoss::Linear
+    {
         all.extend(lower(problem, fit, options, pool)?);
     }
     if let Some(collapsed) = collapsed {
@@ -116,7 +122,9 @@ fn same_frequencies(problem: &Problem<'_>, fit: &Fit, collapsed: &Collapsed) -> 
         let name = &problem.formula.parameters()[at];
         let spacing = collapsed.spacings[column];
         let is_open = problem.places.iter().all(|places| problem.parameters[places[at]].start.is_none());
-        let (true, true, [value]) = (spacing.is_even, is_open, &values_of(fit, name)[..]) else { continue };
+        let found = fit.parameters.iter().find(|one| one.name == *name && one.stderr.is_some());
+        let (true, true, Some(found)) = (spacing.is_even, is_open, found) else { continue };
+        let value = found.value;
         let whole = std::f64::consts::TAU / spacing.mean;
         let radians = if is_period { factor / value } else { value * factor };
         let [below, above] = [whole - radians, whole + radians]
@@ -132,12 +140,12 @@ fn same_frequencies(problem: &Problem<'_>, fit: &Fit, collapsed: &Collapsed) -> 
     all
 }
 
-fn values_of(fit: &Fit, name: &str) -> Vec<f64> {
-    fit.value(name).into_iter().collect()
-}
-
 /// Four digits.
 fn rounded(value: f64) -> String {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
-    number(rounded).to_string()
+    if rounded == 0.0 || (1e-4..1e7).contains(&rounded.abs()) {
+        number(rounded).to_string()
+    } else {
+        format!("{rounded:e}")
+    }
 }

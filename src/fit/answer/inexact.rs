@@ -36,7 +36,10 @@ pub fn with_errors_in_x<'a>(problem: &Problem<'a>, fit: &Fit, sigma_x: &[f64]) -
 
 /// The solution of [`with_errors_in_x`], with what is known of the search without errors in x.
 pub fn solve_inexact(inexact: &Problem<'_>, fit: &Fit, options: &SolveOptions) -> Result<Fit> {
-    let mut solved = solve(inexact, options)?;
+    // It starts where the search without errors in x ended, which was compared with others.
+    let mut solved = solve(inexact, &SolveOptions { compares: false, ..options.clone() })?;
+    solved.cautions.clone_from(&fit.cautions);
+    solved.is_compared = fit.is_compared;
     // The spread of the observed values is not that of residuals.
     solved.statistics.r_squared = f64::NAN;
     solved.evaluations += fit.evaluations;

@@ -186,6 +186,10 @@ impl<'a> Solver<'a> {
     /// The best start for one group, found without knowledge of others.
     fn scout(&self, group: usize, pool: &ThreadPool) -> Result<DVector<f64>> {
         let sampled = sampled(self.problem, self.problem.data.group(group))?;
+        let (rows, free) = (sampled.rows(), sampled.free().len());
+        if rows < free {
+            return Err(too_few(rows, free));
+        }
         let spaced = spacings(self.problem, self.problem.data.group(group))?;
         let found = found(&sampled, &spaced, self.options, pool)?;
         // Fixed parameters are not among the variables of the sample, but may be among those of all groups.

@@ -117,7 +117,8 @@ pub fn solve_from(
     let spread = spread(&problem.data, &pool)?;
     let fit = reported(problem, (&free, &search.bounds), &found, covariance, expected_shift, spread, options.level);
     let searched = approach.map_or_else(Searched::default, |approach| approach.searched);
-    let is_given = options.global == Global::None && problem.parameters.iter().all(|one| one.start.is_some());
+    let is_given =
+        options.compares && options.global == Global::None && problem.parameters.iter().all(|one| one.start.is_some());
     let is_compared = !is_given || steps.iter().any(|step| step == MANY_STARTS) || is_linear(problem);
     let fit = Fit { recovery: steps, searched, is_compared, ..fit };
     Ok(Fit { cautions: cautions(problem, &fit, collapsed.as_ref(), options, &pool)?, ..fit })

@@ -237,6 +237,11 @@ impl<'a> Problem<'a> {
     /// Errors if the fit cannot have a unique answer whatever the data are.
     pub(crate) fn check(&self) -> Result<()> {
         let (free, rows) = (self.free().len(), self.rows());
+        if rows == 0 {
+            return Err(Error::usage(
+                "fit: no row is left: expected rows with the columns that are used, and for which the condition holds",
+            ));
+        }
         if free == 0 {
             return Err(Error::usage("fit: every parameter is fixed: expected at least one that is free"));
         }

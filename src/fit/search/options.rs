@@ -51,6 +51,8 @@ pub struct SolveOptions {
     pub evaluations: usize,
     /// Threads; 0 = all. The result is the same for any number.
     pub threads: usize,
+    /// Whether an answer from given starts that explains little is compared with what other starts lead to.
+    pub compares: bool,
     /// Seed of the starts that are tried where none is given.
     pub seed: u64,
     /// Bytes of rows that stay on a device of the search, at most; more rows are uploaded in each pass. 0 = 1 GiB.
@@ -63,6 +65,7 @@ impl Default for SolveOptions {
             method: Method::default(),
             global: Global::None,
             recovers: true,
+            compares: true,
             level: 0.95,
             evaluations: 0,
             threads: 0,

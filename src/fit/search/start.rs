@@ -245,7 +245,9 @@ pub(crate) fn found(
         Some(((cost, x), pursuit.spread()))
     });
     if let (Some(((cost, x), spread)), true) = (&pursued, is_local)
-        && (drawn.len() > FEW_DRAWN || *cost < LEFT * spread)
+        // A robust cost says nothing of y²: draws may find a start that outliers do not pull away.
+        && (drawn.len() > MOST_DRAWN
+            || (problem.loss == RobustLoss::Linear && (drawn.len() > FEW_DRAWN || *cost < LEFT * spread)))
     {
         return Ok(x.clone());
     }
@@ -339,6 +341,9 @@ fn sizes(problem: &Problem<'_>, free: &[usize], drawn: &[usize], given: &[Option
 /// The first points of which no two are near each other in all the parameters that are drawn: searches from neighbours end at the same place. What is
 /// near depends on the size of a parameter, or on its spread over the better points, whichever is smaller: places may be far from 0.
 pub(crate) fn distinct(found: Vec<(f64, DVector<f64>)>, drawn: &[usize], most: usize) -> Vec<(f64, DVector<f64>)> {
+    if found.is_empty() {
+        return Vec::new();
+    }
     let spread = |at: &usize| {
         let mut values: Vec<f64> = found.iter().take(BETTER).map(|(_, x)| x[*at]).collect();
         values.sort_by(f64::total_cmp);

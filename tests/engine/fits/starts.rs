@@ -1,6 +1,6 @@
 //! Fits without given starts: where searches begin decides which minimum they find.
 
-use meromorph::fit::RobustLoss;
+use meromorph::fit::{RobustLoss, SolveOptions, solve};
 
 use super::{DECAY, Truth, decay, fitted, noise, problem};
 
@@ -115,5 +115,83 @@ fn starts_are_found() {
         let y: Vec<f64> = x.iter().zip(&noise).map(|(x, noise)| truth(*x) + 0.02 * noise).collect();
         let fit = fitted(&problem(text, &[x.clone(), y]).unwrap());
         assert!(fit.statistics.rmse < 0.02, "{text}: {fit:?}");
+    }
+}
+
+/// Bounds that leave no place for what the data show, and columns that say nothing of places, end in an answer or an error.
+#[test]
+fn a_term_that_fits_nowhere_is_no_panic() {
+    let x: Vec<f64> = (0..80).map(|row| 0.25 * f64::from(row)).collect();
+    let noise = noise(80);
+    let y: Vec<f64> = x.iter().zip(&noise).map(|(x, noise)| 2.0 * (1.7 * x + 0.4).cos() + 0.05 * noise).collect();
+    let data = [x.clone(), y.clone()];
+    for bounds in [("a", [f64::NEG_INFINITY, 0.0]), ("a", [5.0, 6.0]), ("b", [-40.0, -20.0]), ("c", [-2.0, -0.1])] {
+        let (name, [low, high]) = bounds;
+        let problem = problem("a*cos(b*x+c)+d", &data).unwrap().bounds(name, low, high).unwrap();
+        let fit = solve(&problem, &SolveOptions::default()).unwrap();
+        let value = fit.value(name).unwrap();
+        assert!((low..=high).contains(&value), "{name} is {value}");
+    }
+    let constant = [vec![1.0; 80], y];
+    let _ = solve(&problem("a*cos(b*x+c)", &constant).unwrap(), &SolveOptions::default());
+}
+
+/// Phases within half a turn of 0 and amplitudes above 0, however far from 0 x is.
+#[test]
+fn phases_are_within_a_turn_for_large_x() {
+    let noise = noise(400);
+    for scale in [1.0, 1e4, 1e8] {
+        let x: Vec<f64> = (0..400).map(|row| scale * f64::from(row) / 20.0).collect();
+        let truth = |x: f64| 2.0 * (1.7 * x / scale - 2.4).cos();
+        let y: Vec<f64> = x.iter().zip(&noise).map(|(x, noise)| truth(*x) + 0.05 * noise).collect();
+        let fit = fitted(&problem("a*cos(b*x+c)", &[x, y]).unwrap());
+        let [a, c] = ["a", "c"].map(|name| fit.value(name).unwrap());
+        assert!((a - 2.0).abs() < 0.05 && (c + 2.4).abs() < 0.05, "{scale}: {:?}", fit.parameters);
+    }
+}
+
+/// The same times computed in two ways differ by rounding: no frequency beyond half a turn for a row is reported.
+#[test]
+fn times_that_differ_by_rounding_have_the_lowest_frequency() {
+    let mut sum = 0.0;
+    let added = (0..150).map(|_| {
+        sum += 0.1;
+        sum - 0.1
+    });
+    let x: Vec<f64> = added.chain((0..150).map(|row| 0.1 * f64::from(row))).collect();
+    let noise = noise(300);
+    let y: Vec<f64> = x.iter().zip(&noise).map(|(x, noise)| 2.0 * (1.7 * x + 0.4).cos() + 0.1 * noise).collect();
+    let fit = fitted(&problem("a*cos(b*x+c)", &[x, y]).unwrap());
+    assert!((fit.value("b").unwrap() - 1.7).abs() < 0.01, "{:?}", fit.parameters);
+}
+
+/// One row far off a peak draws a term of least squares to it; a robust loss is not drawn.
+#[test]
+fn a_robust_loss_finds_the_peak_and_not_the_outliers() {
+    let x: Vec<f64> = (0..120).map(|row| f64::from(row) / 6.0).collect();
+    let noise = noise(120);
+    let mut y: Vec<f64> =
+        x.iter().zip(&noise).map(|(x, noise)| 3.0 * (-0.5 * (x - 6.0_f64).powi(2)).exp() + 0.1 * noise).collect();
+    y[100] += 60.0;
+    y[20] -= 40.0;
+    let data = [x, y];
+    for loss in [RobustLoss::SoftL1, RobustLoss::Cauchy] {
+        let fit = fitted(&problem("gaussian(x)", &data).unwrap().usual_bounds().loss(loss, 0.1).unwrap());
+        assert!((fit.value("center").unwrap() - 6.0).abs() < 0.1, "{loss:?}: {:?}", fit.parameters);
+    }
+}
+
+/// Terms that share their width are in the order of their places too.
+#[test]
+fn terms_with_one_width_are_in_order() {
+    let x: Vec<f64> = (0..100).map(|row| f64::from(row) / 10.0).collect();
+    let bell = |x: f64, c: f64| (-0.5 * ((x - c) / 0.6).powi(2)).exp();
+    let y: Vec<f64> =
+        x.iter().zip(noise(100)).map(|(x, noise)| 5.0 * bell(*x, 7.0) + 2.0 * bell(*x, 3.0) + 0.02 * noise).collect();
+    let model = "h1*exp(-0.5*((x-c1)/s)^2) + h2*exp(-0.5*((x-c2)/s)^2)";
+    let fit = fitted(&problem(model, &[x, y]).unwrap());
+    let expected = [("h1", 2.0), ("c1", 3.0), ("h2", 5.0), ("c2", 7.0), ("s", 0.6)];
+    for (name, value) in expected {
+        assert!((fit.value(name).unwrap() - value).abs() < 0.05, "{name}: {:?}", fit.parameters);
     }
 }

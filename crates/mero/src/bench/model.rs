@@ -248,8 +248,13 @@ impl Calls {
 /// change its time.
 fn plain_twin(model: &Model) -> Result<Option<Model>> {
     let Some(head) = model.spec.head() else { return Ok(None) };
-    let body = model.spec.body().iter().cloned();
-    let spec = Spec { layers: body.chain([Layer::Linear(Linear::new(head.outputs))]).collect(), ..model.spec.clone() };
+    // The layer before the head makes its numerators and denominators; that of the twin makes the values.
+    let body = match model.spec.body() {
+        [before @ .., Layer::Linear(_)] => before,
+        whole => whole,
+    };
+    let layers = body.iter().cloned().chain([Layer::Linear(Linear::new(head.outputs))]).collect();
+    let spec = Spec { layers, ..model.spec.clone() };
     let parameters = Network::from(spec.clone()).initialise(0)?.repeat(model.members());
     Ok(Some(Model::new(spec, Loss::mse(), parameters, None)))
 }
@@ -267,6 +272,16 @@ fn time(ms: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use meromorph::nn::{Activation, Head};
+
+    #[test]
+    fn the_twin_has_one_linear_layer_where_the_model_has_one_and_a_head() {
+        let spec = Spec::projective(3, &[8], Head::rational(1), Activation::silu());
+        let parameters = Network::from(spec.clone()).initialise(0).unwrap();
+        let twin = plain_twin(&Model::new(spec.clone(), Loss::mse(), parameters, None)).unwrap().unwrap();
+        assert_eq!(twin.spec.layers.len(), spec.layers.len() - 1);
+        assert_eq!(twin.spec.outputs().unwrap(), spec.outputs().unwrap());
+    }
 
     #[test]
     fn coverage_counts_each_kind_of_row_once() {

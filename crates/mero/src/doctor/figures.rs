@@ -73,10 +73,13 @@ impl Baseline {
     /// From what `mero doctor --json` printed.
     pub(super) fn read(path: &Path) -> Answer<Self> {
         let wrong = |what: String| Failure::usage(format!("{}: {what}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let text = String::from_utf8(host::read(path)?).unwrap_or_default();
         let expected = || wrong("has no figures: expected what mero doctor --json printed".to_owned());
         let report: Value = serde_json::from_str(text.trim()).map_err(|_| expected())?;
         let figures = report["figures"].as_object().ok_or_else(expected)?.clone();
+        if !NAMES.iter().any(|name| figures.get(*name).is_some_and(Value::is_number)) {
+            return Err(expected());
+        }
         Ok(Self { figures, device: report["device"].as_str().unwrap_or_default().to_owned() })
     }
 
@@ -84,7 +87,7 @@ impl Baseline {
     pub(super) fn changes(&self, figures: &[Figure], tolerance: f64) -> Vec<Change> {
         let change = |one: &Figure| {
             let (name, now, before) = (one.name, one.value, self.figures.get(one.name)?.as_f64()?);
-            let is_worse = now - before > tolerance / 100.0 * before.abs().max(1e-12);
+            let is_worse = now.is_nan() || now - before > tolerance / 100.0 * before.abs().max(1e-12);
             Some(Change { name, before, now, is_worse })
         };
         figures.iter().filter_map(change).collect()

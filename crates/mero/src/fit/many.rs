@@ -57,6 +57,9 @@ pub(super) fn run(args: &Args, problem: &Problem<'_>, options: &FitOptions, targ
     } else {
         say(&text(&fits, &args.model, target, source, seconds));
     }
+    if fits.converged() == 0 {
+        return Err(Failure::NotConverged("no fit converged".to_owned()));
+    }
     Ok(())
 }
 

@@ -51,6 +51,9 @@ pub(crate) struct Running {
     /// can move. The report has them too
     #[arg(long)]
     pub(crate) timings: bool,
+    /// Whether they are compared with what the machine can do, which takes a second.
+    #[arg(skip = true)]
+    pub(crate) has_ceilings: bool,
 }
 
 impl Running {

@@ -37,6 +37,7 @@ pub(crate) struct Timings {
     errors: f64,
     threads: u64,
     is_wanted: bool,
+    has_ceilings: bool,
 }
 
 /// Time of all threads in which a source handed over rows, and the bytes of their numbers.
@@ -63,6 +64,7 @@ impl Timings {
             errors: 0.0,
             threads: running.thread_count(),
             is_wanted,
+            has_ceilings: running.has_ceilings,
         }
     }
 
@@ -98,8 +100,11 @@ impl Timings {
         let samples = self.memory.take().map(Memory::ended).unwrap_or_default();
         // What the machine can do is measured after, with memory of its own.
         let peak = host::peak_bytes();
-        let ceilings = block_on(Ceilings::measure(&Hardware::of(CPU, self.threads as usize).open_timed()?))?;
-        let most = ceilings.copies.last().map_or(0.0, |copy| copy.gbytes_s);
+        let mut most = 0.0;
+        if self.has_ceilings {
+            let ceilings = block_on(Ceilings::measure(&Hardware::of(CPU, self.threads as usize).open_timed()?))?;
+            most = ceilings.copies.last().map_or(0.0, |copy| copy.gbytes_s);
+        }
         let read = self.meter.nanoseconds.load(Ordering::Relaxed) as f64 / 1e9 / self.threads.max(1) as f64;
         let per_second = |amount: f64| if self.sums > 0.0 { amount / self.sums } else { 0.0 };
         let rows_s = per_second(self.passes as f64 * self.rows as f64);

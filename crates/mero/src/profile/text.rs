@@ -5,7 +5,7 @@ use crate::options::sizes::Loading;
 use crate::show::labels::place;
 use meromorph::device::{Code, Cost, Tag};
 use meromorph::profile::{Bottleneck, Group, Grouping, LaunchProfile, Leak, MemoryProfile, Part, StepProfile};
-use meromorph::report::{Cell, Table, bytes, count, counted, duration, facts, figure, scaled_count};
+use meromorph::report::{Cell, Table, bytes, count, counted, duration, facts, scaled_count};
 
 /// Names of the tags of memory, in the order of [`Tag::ALL`].
 pub(super) const NAMES: [&str; Tag::ALL.len()] =
@@ -128,8 +128,7 @@ pub(super) fn overview(findings: &Findings<'_>) -> Vec<(&'static str, String)> {
     ];
     if let Some(Loading { read_ms, encode_ms }) = findings.loading {
         let epochs = (read_ms + encode_ms) / (profile.plain_ms * trainer.steps_per_epoch() as f64);
-        let text =
-            format!("read in {}, encoded in {}: as long as {} epochs", time(read_ms), time(encode_ms), figure(epochs));
+        let text = format!("read in {}, encoded in {}: as long as {epochs:.1} epochs", time(read_ms), time(encode_ms));
         facts.insert(1, ("table", text));
     }
     facts

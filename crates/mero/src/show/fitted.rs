@@ -6,7 +6,7 @@ use meromorph::report::{Table, counted, figure};
 
 /// The parameters with their errors.
 pub(crate) fn parameter_table(fit: &Fit, formula: &Formula) -> Table {
-    let percent = number(100.0 * fit.level);
+    let percent = number((1e6 * fit.level).round() / 1e4);
     let has_profiles = fit.parameters.iter().any(|parameter| parameter.profile.is_some());
     let interval = format!("{percent} % interval");
     let profile = has_profiles.then_some("from the profile");
@@ -56,7 +56,7 @@ pub(crate) fn posterior_table(fit: &Fit) -> Option<Table> {
 
 /// The values that are computed from parameters, if there are any.
 pub(crate) fn derived_table(fit: &Fit) -> Option<Table> {
-    let interval = format!("{} % interval", number(100.0 * fit.level));
+    let interval = format!("{} % interval", number((1e6 * fit.level).round() / 1e4));
     let row = |one: &Fitted| {
         let (none, error) = (|| "–".to_owned(), one.stderr.unwrap_or(0.0));
         let ends = one.interval.map(|[low, high]| format!("{} to {}", precise(low, error), precise(high, error)));

@@ -46,7 +46,7 @@ impl Run {
             strategy.name().clone_into(&mut running.strategy);
         }
         if running.threads == 0 {
-            running.threads = said.threads.or(number(THREADS)?.map(|threads| threads as usize)).unwrap_or(0);
+            running.threads = said.threads.or(threads_of_environment()?).unwrap_or(0);
         }
         let mut limit = running.limit()?;
         if running.memory_limit.is_none() {
@@ -55,19 +55,24 @@ impl Run {
                 limit = smaller(limit, bytes, by);
             }
         }
-        if let Some(share) = number(SHARE)?.or(said.memory_fraction) {
-            limit = smaller(limit, (limit.bytes as f64 * share / USED) as u64, "memory_fraction");
+        let share = said.memory_fraction.map(|share| (share, "memory_fraction"));
+        if let (Some((share, by)), None) = (share.or(number(SHARE)?.map(|share| (share, SHARE))), &running.memory_limit)
+        {
+            if share > 1.0 {
+                return Err(Failure::usage(format!("{by}: got {share}, expected a share of the memory, at most 1")));
+            }
+            limit = smaller(limit, (limit.bytes as f64 * share / USED) as u64, by);
         }
         running.hardware().check()?;
         running.apply(&mut config.fitting.options)?;
         let (mut pace, mut folder, mut log) = (Pace::of(running.checkpoint_every), args.checkpoint_dir.clone(), None);
         if let Some(saved) = &said.checkpoints {
-            folder = folder.or_else(|| running.checkpoint.is_none().then(|| saved.folder.clone()));
+            folder = folder.or_else(|| saved.folder.clone().filter(|_| running.checkpoint.is_none()));
             (pace.parts, pace.resumes) = (saved.every, saved.resumes);
             pace.older = saved.kept.map_or(pace.older, |kept| kept - 1);
         }
         if let Some(wanted) = &said.log {
-            running.timings = true;
+            (running.timings, running.has_ceilings) = (true, running.timings);
             if running.log.is_none() {
                 (log, running.log_threshold) = (Some(wanted.file.clone()), wanted.threshold);
             }
@@ -87,12 +92,12 @@ impl Run {
         let rows = (experiment.phi.len() * pairs) as u64;
         let matrices = experiment.c2.bytes() + experiment.sigma.as_ref().map_or(0, Values::bytes);
         // A part of rows has times and angles too, which are computed.
-        let threads = self.running.thread_count() * (columns + 3) / columns;
-        let facts = Facts { rows, columns, table_bytes: 0, threads, limit: self.limit.bytes };
-        let parts = Plan::of(&facts, Some(Strategy::Streaming))?.bytes[3];
+        let threads = self.running.thread_count();
+        let facts = Facts { rows, columns, table_bytes: 0, threads, limit: u64::MAX };
+        let parts = Plan::of(&facts, Some(Strategy::Streaming))?.bytes[3] * (columns + 3) / columns;
         // A plan adds the columns to the table; here the matrices and the parts are all there is.
         let table_bytes = (matrices + parts).saturating_sub(8 * columns * rows);
-        let facts = Facts { table_bytes, ..facts };
+        let facts = Facts { table_bytes, limit: self.limit.bytes, ..facts };
         let plan = Plan::of(&facts, self.running.requested()?)?;
         let facts = Facts { threads: self.running.thread_count(), ..facts };
         if self.running.plan {
@@ -211,6 +216,15 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".search{number}"));
     PathBuf::from(name)
+}
+
+/// Threads in the environment.
+fn threads_of_environment() -> Answer<Option<usize>> {
+    let Some(threads) = number(THREADS)? else { return Ok(None) };
+    if threads.fract() != 0.0 || threads > 1024.0 {
+        return Err(Failure::usage(format!("{THREADS}: got {threads}, expected a whole number from 1 to 1024")));
+    }
+    Ok(Some(threads as usize))
 }
 
 /// A number above 0 in the environment.

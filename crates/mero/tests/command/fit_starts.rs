@@ -17,6 +17,9 @@ fn with(names: &[&str]) -> Folder {
     folder
 }
 
+/// Parameters, their values and how far off they may be.
+type Values<'a> = &'a [(&'a str, f64, f64)];
+
 #[test]
 fn places_frequencies_and_sizes_are_found() {
     let two = "gaussian(x)+gaussian(x)+line(x)";
@@ -24,7 +27,6 @@ fn places_frequencies_and_sizes_are_found() {
     let four = format!("gaussian(x)+{three}");
     let planck = "1.5e13*8*pi*6.63e-34/(3e8)^3*10^(3*x)/(exp(6.63e-34*10^x/(1.38e-23*T))-1)";
     let shared = "A[set]*exp(-0.5*((x-c[set])/s)^2)+b --y y";
-    type Values<'a> = &'a [(&'a str, f64, f64)];
     let cases: [(&str, &str, Values<'_>); 12] = [
         ("cosine.csv", "a*cos(b*x+c)", &[("b", 0.50056, 2e-5)]),
         ("daily_temperature.csv", "a*cos(2*pi*hour/P+phi)+c", &[("P", 25.091, 1e-3)]),

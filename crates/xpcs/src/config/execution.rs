@@ -26,8 +26,8 @@ pub struct Execution {
 /// Where and how often a fit is saved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checkpoints {
-    /// The folder.
-    pub folder: PathBuf,
+    /// The folder, if the configuration names or switches it on.
+    pub folder: Option<PathBuf>,
     /// Parts of rows between two checkpoints.
     pub every: Option<usize>,
     /// Checkpoints that are kept.
@@ -112,10 +112,9 @@ impl Execution {
             }
         }
         let resumes = section.flag("resume_from_checkpoint")?.unwrap_or(true);
-        if is_enabled {
-            let folder = folder.unwrap_or_else(|| PathBuf::from("checkpoints"));
-            self.checkpoints = Some(Checkpoints { folder, every, kept, resumes });
-        }
+        // How often and how many also holds for a folder of the command line.
+        let folder = is_enabled.then(|| folder.unwrap_or_else(|| PathBuf::from("checkpoints")));
+        self.checkpoints = Some(Checkpoints { folder, every, kept, resumes });
         let batch = section.word("batch_size").filter(|size| size != "auto");
         let notes = batch.map(|_| {
             let path = section.path("batch_size");

@@ -191,6 +191,10 @@ impl Config {
         }
         if ranges.is_empty() {
             ranges = vec![AngleRange::new(-10.0, 10.0)?, AngleRange::new(170.0, 190.0)?];
+            if is_enabled {
+                self.notes
+                    .push("phi_filtering: no target_ranges: angles of -10 to 10 and of 170 to 190 are used".to_owned());
+            }
         }
         if is_enabled {
             self.angles = ranges;

@@ -220,9 +220,9 @@ fn keys_of_homodyne_take_effect_or_are_named() {
     let notes = config.notes.join("\n");
     assert_eq!(config.notes.len(), 3, "{notes}");
     assert!(config.notes[0].starts_with("optimization.streaming.batch_size changes nothing: "), "{notes}");
-    for part in ["metadata", "optimization.nlsq.hybrid_streaming", "hybrid_streaming", "stratification, sequential"] {
-        let is_there = config.notes[1].starts_with("not used: ") && config.notes[1].contains(part);
-        assert!(is_there || part.contains('.'), "{part}: {notes}");
+    assert!(config.notes[1].starts_with("not used: "), "{notes}");
+    for part in ["metadata", "hybrid_streaming", "stratification, sequential"] {
+        assert!(config.notes[1].contains(part), "{part}: {notes}");
     }
     for part in ["nothing to switch: ", "cache_compression", "fast_mode", "enable_caching", "compress_hdf5"] {
         assert!(config.notes[2].contains(part), "{part}: {notes}");
@@ -232,7 +232,7 @@ fn keys_of_homodyne_take_effect_or_are_named() {
     assert_eq!(execution.memory, Some((1 << 29, "memory_limit_gb")));
     assert_eq!((execution.memory_fraction, execution.threads), (Some(0.5), Some(16)));
     let checkpoints = execution.checkpoints.as_ref().unwrap();
-    assert_eq!(checkpoints.folder.to_str(), Some("./kept"));
+    assert_eq!(checkpoints.folder.as_deref(), Some(std::path::Path::new("./kept")));
     assert_eq!((checkpoints.every, checkpoints.kept, checkpoints.resumes), (Some(5), Some(2), false));
     let log = execution.log.as_ref().unwrap();
     assert_eq!((log.file.to_str(), log.threshold), (Some("slow.log"), 0.2));

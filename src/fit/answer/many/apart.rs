@@ -48,6 +48,26 @@ impl Solver<'_> {
         Ok(starts)
     }
 
+    /// The share of the variance of y in a group that its fit leaves.
+    fn left(&self, group: usize, fit: &SmallFit) -> Result<f64> {
+        self.problem.data.with(self.problem.data.group(group), |part| {
+            let weight = |row: usize| part.sigma.map_or(1.0, |sigma| 1.0 / (sigma[row] * sigma[row]));
+            let rows = 0..part.y.len();
+            let total: f64 = rows.clone().map(weight).sum();
+            let mean = rows.clone().map(|row| weight(row) * part.y[row]).sum::<f64>() / total;
+            let spread: f64 = rows.map(|row| weight(row) * (part.y[row] - mean).powi(2)).sum();
+            fit.rmse * fit.rmse * fit.rows as f64 / spread
+        })
+    }
+
+    /// Whether a standard error is larger than its value, as where two terms are in one place.
+    fn is_doubtful(&self, fit: &SmallFit) -> bool {
+        self.free.iter().enumerate().any(|(place, &at)| {
+            let (value, stderr) = (fit.values[self.model.variables[at]], fit.stderr(place));
+            stderr > value.abs() || stderr.is_infinite()
+        })
+    }
+
     /// Fits again, from a start that is found in its own rows, each group whose residuals are far larger than those of groups that had such a start.
     pub(super) fn look_again(&self, fits: &mut [Result<SmallFit>], pool: &ThreadPool) -> Result<()> {
         let Some((whole, collapsed)) = &self.places else { return Ok(()) };
@@ -56,10 +76,24 @@ impl Solver<'_> {
             self.scouted.iter().filter_map(|&group| Some(fits[group].as_ref().ok()?.rmse)).collect();
         known.sort_unstable_by(f64::total_cmp);
         let usual = known.get(known.len() / 2).copied().unwrap_or(0.0);
+        let mut left: Vec<f64> = Vec::new();
+        for &group in &self.scouted {
+            if let Ok(fit) = &fits[group] {
+                left.push(self.left(group, fit)?);
+            }
+        }
+        left.sort_unstable_by(f64::total_cmp);
+        let usual_left = left.get(left.len() / 2).copied().unwrap_or(0.0);
+        let is_several = collapsed.terms.terms.len() > 1;
         let mut again: Vec<(usize, Option<Vec<f64>>)> = Vec::new();
         for (group, fit) in fits.iter().enumerate() {
             match fit {
-                Ok(fit) if fit.rmse <= UNUSUAL * usual => {
+                // Noise may grow with y: residuals must be large for the group too.
+                Ok(fit)
+                    if !(is_several && self.is_doubtful(fit))
+                        && (fit.rmse <= UNUSUAL * usual
+                            || self.left(group, fit)? <= UNUSUAL * UNUSUAL * usual_left) =>
+                {
                     let mut values = fit.values.clone();
                     symmetry.choose(&mut values);
                     if values != fit.values {

@@ -182,6 +182,9 @@ impl Pursuit<'_> {
         let mut scan = Scan { pursuit: self, rows, basis: &basis, term, known, best: Vec::new() };
         scan.run(x, chance);
         let mut found = scan.best;
+        if found.is_empty() {
+            return None;
+        }
         found.sort_by(|a, b| a.0.total_cmp(&b.0));
         let open: Vec<usize> = term.shapes.iter().map(|shape| shape.at).filter(|&at| !known[at]).collect();
         let begun = distinct(found, &open, BEST);
@@ -359,12 +362,15 @@ impl Scan<'_> {
         }
         let problem = self.pursuit.problem;
         let free = problem.free();
-        let is_within = self.term.coefficients.iter().all(|&at| {
-            let place = terms.coefficients[at];
-            problem.parameters[free[place]].admits(x[place])
-        });
-        if is_within {
-            self.best.push((self.basis.cost() - gain, x));
+        let mut is_within = true;
+        for (place, &at) in free.iter().enumerate() {
+            let parameter = &problem.parameters[at];
+            if !parameter.admits(x[place]) {
+                x[place] = x[place].clamp(parameter.low, parameter.high);
+                is_within = false;
+            }
         }
+        // A point that had to be moved explains less; how much less, the search from it shows.
+        self.best.push((self.basis.cost() - if is_within { gain } else { 0.0 }, x));
     }
 }

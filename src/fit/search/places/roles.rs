@@ -22,8 +22,8 @@ pub(crate) struct Shape {
     pub role: Role,
 }
 
-/// What a parameter of a factor does.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What a parameter of a factor does, in the order in which the parameters of a term are listed.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(crate) enum Role {
     /// φ depends on the difference of a column and the parameter.
     Place {
@@ -116,7 +116,8 @@ impl Probe<'_> {
                     let share = 0.1 + 0.17 * place as f64 + 0.013 * column as f64;
                     point[self.free + column] = low + (high - low) * share;
                 }
-                point[at] += step;
+                // A sinusoid is one from 0 on too, where a small step is not lost.
+                point[at] = step;
                 factor.at(&point)[0]
             };
             match radians(&value) {
@@ -205,7 +206,7 @@ fn radians(value: &dyn Fn(usize, f64) -> f64) -> Turn {
 pub(crate) fn quarter(factor: &Program, at: usize, point: &[f64]) -> Option<f64> {
     let value = |place: usize, step: f64| {
         let mut point = point.to_vec();
-        point[at] += step + 0.7 * place as f64;
+        point[at] = step + 0.7 * place as f64;
         factor.at(&point)[0]
     };
     match radians(&value) {

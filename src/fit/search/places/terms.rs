@@ -2,6 +2,8 @@
 //! is a set of coefficients with the same shape parameters, such as one peak of several. What a shape parameter does is read off values of φ: whether it
 //! shifts a column, is an angle, or a frequency.
 
+use std::cmp::Ordering;
+
 use super::roles::{Probe, Role, Shape, is_same, points};
 use crate::fit::formula::linear;
 use crate::fit::pass::model::varying;
@@ -127,6 +129,8 @@ impl Terms {
                 let place = || (0..columns).find(is_place).map(|column| Role::Place { column });
                 shape.role = (0..columns).find_map(turned).or_else(place).unwrap_or(Role::Other);
             }
+            // Terms of one kind list theirs in one order, also if they share some.
+            term.shapes.sort_by(|a, b| a.role.partial_cmp(&b.role).unwrap_or(Ordering::Equal));
         }
     }
 }
