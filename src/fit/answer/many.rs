@@ -167,7 +167,11 @@ impl<'a> Solver<'a> {
             .all(|places| solver.model.variables.iter().all(|&at| problem.parameters[places[at]].start.is_some()));
         if !has_starts {
             let mut failure = None;
-            for group in picked(0..problem.groups(), SCOUTS) {
+            // Groups with too few rows have no solution of their own.
+            let is_enough = |group: &usize| problem.data.group(*group).len() >= solver.free.len();
+            let enough: Vec<usize> = (0..problem.groups()).filter(is_enough).collect();
+            let scouts = if enough.is_empty() { vec![0] } else { enough };
+            for group in picked(0..scouts.len(), SCOUTS).into_iter().map(|at| scouts[at]) {
                 match solver.scout(group, pool) {
                     Ok(scout) => {
                         solver.scouts.push(scout);

@@ -108,7 +108,7 @@ impl Probe<'_> {
 
     /// Whether φ is a sinusoid of the parameter, wherever the columns are.
     pub(super) fn is_angle(&self, factor: &Program, at: usize) -> bool {
-        let mut shown = 0;
+        let (mut shown, mut other) = (0, 0);
         for point in self.points.iter().take(POINTS / 4) {
             let value = |place: usize, step: f64| {
                 let mut point = point.clone();
@@ -122,11 +122,12 @@ impl Probe<'_> {
             };
             match radians(&value) {
                 Turn::Of(_) => shown += 1,
-                Turn::Not => return false,
+                Turn::Not => other += 1,
                 Turn::Unknown => {}
             }
         }
-        shown >= SHOWN
+        // Where a column is far from 0, large frequencies lose the digits of a turn.
+        shown >= SHOWN && shown > 2 * other
     }
 
     /// Frequency or period, if φ is a sinusoid of a column that turns the faster or the slower, the larger the parameter is. The `others` are 0 where φ
