@@ -7,7 +7,7 @@ const PLAIN = "+simd128";
 const RELAXED = "+simd128,+relaxed-simd";
 
 /** Budgets in bytes. */
-const MAIN = { gzip: 772_500, brotli: 617_500 };
+const MAIN = { gzip: 777_000, brotli: 620_000 };
 
 /**
  * `name` chooses a part on the command line, `folder` is where it is built, `file` its name in `dist` if it is
@@ -46,7 +46,7 @@ export const PARTS = [
     crate: "onnx",
     instructions: PLAIN,
     isOptimised: true,
-    budget: { gzip: 403_000, brotli: 324_000 },
+    budget: { gzip: 404_500, brotli: 325_500 },
   },
   {
     name: "fit",
@@ -54,7 +54,7 @@ export const PARTS = [
     crate: "fit",
     instructions: PLAIN,
     isOptimised: true,
-    budget: { gzip: 303_000, brotli: 252_000 },
+    budget: { gzip: 404_500, brotli: 329_500 },
   },
   {
     name: "fit-webgpu",
@@ -62,7 +62,7 @@ export const PARTS = [
     crate: "fit-webgpu",
     instructions: PLAIN,
     isOptimised: true,
-    budget: { gzip: 380_000, brotli: 311_500 },
+    budget: { gzip: 483_500, brotli: 393_000 },
   },
   {
     name: "contrast",
