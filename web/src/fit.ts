@@ -34,7 +34,10 @@ export interface CurveFitOptions extends SolverOptions {
 }
 
 /** Options of many fits: those of {@link CurveFitOptions} that each fit can have, and the observed values. */
-export type ManyFitOptions = Omit<CurveFitOptions, (typeof FOR_ONE_FIT)[number]> & { y: string };
+export type ManyFitOptions = Omit<
+  CurveFitOptions,
+  "tie" | "global" | "sigmaX" | "profile" | "bootstrap" | "resample" | "sample" | "derive" | "where" | "device"
+> & { y: string };
 
 /** A parameter's value and how well the data determine it. */
 export interface FittedParameter {
@@ -461,7 +464,7 @@ export async function models(): Promise<NamedModel[]> {
 }
 
 /** Options that many fits do not have. */
-const FOR_ONE_FIT = [
+const FOR_ONE_FIT: readonly Exclude<keyof CurveFitOptions, keyof ManyFitOptions>[] = [
   "tie",
   "global",
   "sigmaX",
@@ -472,7 +475,7 @@ const FOR_ONE_FIT = [
   "derive",
   "where",
   "device",
-] as const satisfies readonly (keyof CurveFitOptions)[];
+];
 
 /** Those that they have. */
 const MANY_OPTIONS = SOLVER_OPTIONS.filter((name) => !(FOR_ONE_FIT as readonly string[]).includes(name));

@@ -370,7 +370,12 @@ test("errors say what is wrong, as those of the command line", async () => {
     [DATA, "a*x*y", {}, /^y: the model uses every column: expected the option y/],
     [DATA, "a*x", { y: "z" }, /^y: got "z", expected a column, one of "x", "y"$/],
     [DATA, "a*x", { sigma: "z" }, /^sigma: got "z", expected a column, one of "x", "y"$/],
-    [{ ...DATA, sigma: y }, "gaussian(x)", { y: "y" }, /^model: gaussian has a parameter "sigma", and the table a column/],
+    [
+      { ...DATA, sigma: y },
+      "gaussian(x)",
+      { y: "y" },
+      /^model: gaussian has a parameter "sigma", and the table a column/,
+    ],
     [DATA, "gaussian(x, h, c, s)", {}, /^model: gaussian takes one argument: got 4, expected gaussian\(x\)/],
     [DATA, "a*x", { where: "x > 1e9" }, /^fit: no row has all values/],
     [DATA, "a*x", { p0: { b: 1 } }, /^p0: "b" is not a parameter of the model: expected one of "a"$/],
