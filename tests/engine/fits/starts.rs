@@ -172,8 +172,8 @@ fn a_robust_loss_finds_the_peak_and_not_the_outliers() {
     let noise = noise(120);
     let mut y: Vec<f64> =
         x.iter().zip(&noise).map(|(x, noise)| 3.0 * (-0.5 * (x - 6.0_f64).powi(2)).exp() + 0.1 * noise).collect();
-    y[100] += 60.0;
-    y[20] -= 40.0;
+    y[100] += 20.0;
+    y[20] -= 15.0;
     let data = [x, y];
     for loss in [RobustLoss::SoftL1, RobustLoss::Cauchy] {
         let fit = fitted(&problem("gaussian(x)", &data).unwrap().usual_bounds().loss(loss, 0.1).unwrap());

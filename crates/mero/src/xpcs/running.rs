@@ -92,12 +92,12 @@ impl Run {
         let rows = (experiment.phi.len() * pairs) as u64;
         let matrices = experiment.c2.bytes() + experiment.sigma.as_ref().map_or(0, Values::bytes);
         // A part of rows has times and angles too, which are computed.
-        let threads = self.running.thread_count();
-        let facts = Facts { rows, columns, table_bytes: 0, threads, limit: u64::MAX };
-        let parts = Plan::of(&facts, Some(Strategy::Streaming))?.bytes[3] * (columns + 3) / columns;
+        let threads = self.running.thread_count() * (columns + 3) / columns;
+        let facts = Facts { rows, columns, table_bytes: 0, threads, limit: self.limit.bytes };
+        let parts = Plan::of(&facts, Some(Strategy::Streaming))?.bytes[3];
         // A plan adds the columns to the table; here the matrices and the parts are all there is.
         let table_bytes = (matrices + parts).saturating_sub(8 * columns * rows);
-        let facts = Facts { table_bytes, limit: self.limit.bytes, ..facts };
+        let facts = Facts { table_bytes, ..facts };
         let plan = Plan::of(&facts, self.running.requested()?)?;
         let facts = Facts { threads: self.running.thread_count(), ..facts };
         if self.running.plan {

@@ -117,7 +117,7 @@ fn wrong_input_gives_exact_messages() {
             "xpcs: parameter: got \"D1\", expected one of \"contrast\", \"offset\", \"D0\", \"alpha\", \"D_offset\", \"gamma_dot_0\", \"D0_ref\", \"alpha_ref\", \"D_offset_ref\", \"D0_sample\", \"alpha_sample\", …, \"phi0\"; did you mean \"D0\"?",
             2,
         ),
-        ("xpcs run.yaml --p0 D0=3", "xpcs: D0: the start 3 is not within its bounds 100 to 100000", 2),
+        ("xpcs run.yaml --p0 D0=3", "xpcs: D0: got the start 3, expected 100 to 100000", 2),
         (
             "xpcs run.yaml --int-rule cumsum",
             "xpcs: int-rule: got \"cumsum\", expected \"trapezoid\"; the plain cumulative sum (cumsum) of early versions is not supported",

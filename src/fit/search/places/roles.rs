@@ -106,28 +106,33 @@ impl Probe<'_> {
         shown >= SHOWN
     }
 
-    /// Whether φ is a sinusoid of the parameter, wherever the columns are.
-    pub(super) fn is_angle(&self, factor: &Program, at: usize) -> bool {
-        let (mut shown, mut other) = (0, 0);
+    /// Whether φ is a sinusoid of the parameter, wherever the columns are. The `others` are also tried in sizes with which φ turns slowly: far from 0, large
+    /// frequencies and short periods lose the digits of a turn.
+    pub(super) fn is_angle(&self, factor: &Program, at: usize, others: &[usize]) -> bool {
+        let widest = self.ranges.iter().map(|[low, high]| low.abs().max(high.abs())).fold(0.0, f64::max).max(1e-300);
+        let (mut shown, mut not) = (0, 0);
         for point in self.points.iter().take(POINTS / 4) {
-            let value = |place: usize, step: f64| {
-                let mut point = point.clone();
-                for (column, [low, high]) in self.ranges.iter().enumerate() {
-                    let share = 0.1 + 0.17 * place as f64 + 0.013 * column as f64;
-                    point[self.free + column] = low + (high - low) * share;
-                }
-                // A sinusoid is one from 0 on too, where a small step is not lost.
-                point[at] = step;
-                factor.at(&point)[0]
+            let turn = |size: Option<f64>| {
+                let value = |place: usize, step: f64| {
+                    let mut point = point.clone();
+                    for (column, [low, high]) in self.ranges.iter().enumerate() {
+                        let share = 0.1 + 0.17 * place as f64 + 0.013 * column as f64;
+                        point[self.free + column] = low + (high - low) * share;
+                    }
+                    for (number, &other) in others.iter().enumerate() {
+                        point[other] = size.map_or(point[other], |size| size * (1.0 + 0.3 * number as f64));
+                    }
+                    // A small step is not lost beside a small angle.
+                    point[at] = point[at] % 10.0 + step;
+                    factor.at(&point)[0]
+                };
+                radians(&value)
             };
-            match radians(&value) {
-                Turn::Of(_) => shown += 1,
-                Turn::Not => other += 1,
-                Turn::Unknown => {}
-            }
+            let turns = [None, Some(2.0 / widest), Some(2.0 * widest)].map(turn);
+            shown += usize::from(turns.iter().any(|turn| matches!(turn, Turn::Of(_))));
+            not += usize::from(turns.iter().all(|turn| matches!(turn, Turn::Not)));
         }
-        // Where a column is far from 0, large frequencies lose the digits of a turn.
-        shown >= SHOWN && shown > 2 * other
+        shown >= SHOWN && shown > 2 * not
     }
 
     /// Frequency or period, if φ is a sinusoid of a column that turns the faster or the slower, the larger the parameter is. The `others` are 0 where φ

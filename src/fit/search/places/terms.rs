@@ -113,9 +113,11 @@ impl Terms {
         let columns = probe.ranges.len();
         for term in &mut self.terms {
             let factors: Vec<&Program> = term.coefficients.iter().map(|&at| &self.factors[at]).collect();
+            let all: Vec<usize> = term.shapes.iter().map(|shape| shape.at).collect();
             for shape in &mut term.shapes {
+                let others: Vec<usize> = all.iter().copied().filter(|&other| other != shape.at).collect();
                 if let ([factor], true) = (&factors[..], shape.role == Role::Other)
-                    && probe.is_angle(factor, shape.at)
+                    && probe.is_angle(factor, shape.at, &others)
                 {
                     shape.role = Role::Angle;
                 }
