@@ -144,7 +144,7 @@ fn a_trace_is_json_whose_events_nest() {
     let bytes = |name: &str| memory.iter().map(|event| event["args"][name].as_f64().unwrap()).fold(0.0, f64::max);
     let summary = trainer.step_summary();
     assert_eq!(bytes("persistent"), summary.persistent_bytes as f64);
-    assert!((1.0..=summary.unshared_bytes as f64).contains(&bytes("between launches")));
+    assert!((1.0..=summary.unshared_bytes as f64).contains(&bytes("results of the step")));
     for (at, launch) in launches.iter().take(profile.launches.len()).enumerate() {
         let (mut names, mut frame) = (Vec::new(), &trace["stackFrames"][launch["sf"].as_str().unwrap()]);
         while let Some(name) = frame["name"].as_str() {
