@@ -4,7 +4,7 @@ usage: curve_fit.py PATH_TO_MERO [PROBLEMS]
 
 The problems differ in model, number of rows, noise, weights (none, relative, absolute), loss and bounds (none, inactive, active). SciPy
 searches with complex-step derivatives and tolerances near rounding. Parameters must agree within 1e-4 standard errors and the entries of
-the covariance within 1e-6 of the product of the standard errors.
+the covariance, with the linear loss, within 1e-6 of the product of the standard errors.
 """
 import inspect
 import json
@@ -113,7 +113,8 @@ def main():
             value, covariance = ours(mero, folder, given)
             errors = np.sqrt(np.diag(known_covariance))
             apart = np.max(np.abs(value - known) / errors)
-            off = np.max(np.abs(covariance - known_covariance) / np.outer(errors, errors))
+            # Robust covariances are those of an M-estimator, which SciPy has not: tests/engine/fits/robust.rs has those of statsmodels.
+            off = np.max(np.abs(covariance - known_covariance) / np.outer(errors, errors)) if given[6] == "linear" else 0.0
             worst = [max(worst[0], apart), max(worst[1], off)]
             if not (apart <= PARAMETER_BOUND and off <= COVARIANCE_BOUND):
                 failures.append(f"problem {at}, {given[0]}, loss {given[6]}, weights {given[5]}, bounds {at // 7 % 3}: parameters {apart:.1e} standard errors apart, covariance {off:.1e}")
