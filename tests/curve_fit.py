@@ -113,7 +113,7 @@ def main():
             value, covariance = ours(mero, folder, given)
             errors = np.sqrt(np.diag(known_covariance))
             apart = np.max(np.abs(value - known) / errors)
-            # Robust covariances are those of an M-estimator, which SciPy has not: tests/engine/fits/robust.rs has those of statsmodels.
+            # Robust covariances are those of an M-estimator, which SciPy has not: tests in Rust have those of statsmodels.
             off = np.max(np.abs(covariance - known_covariance) / np.outer(errors, errors)) if given[6] == "linear" else 0.0
             worst = [max(worst[0], apart), max(worst[1], off)]
             if not (apart <= PARAMETER_BOUND and off <= COVARIANCE_BOUND):
