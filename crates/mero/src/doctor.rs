@@ -35,7 +35,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "JSON")]
     baseline: Option<PathBuf>,
     /// Percent by which a figure may be above that of the baseline
-    #[arg(long, value_name = "PERCENT", default_value_t = 20.0)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 20.0, value_parser = percent)]
     tolerance: f64,
     /// Warn if a figure is above a limit: step_ms, memory_mib, loss or gradient_norm
     #[arg(long, value_name = "FIGURE=LIMIT", value_parser = Limit::parse)]
@@ -88,6 +88,12 @@ pub(super) fn run(args: &Args) -> Answer {
         return Err(Error::new(format!("doctor: {failed} {plural} failed")).into());
     }
     Ok(())
+}
+
+/// A percentage of at least 0: nothing is above one that is not a number.
+fn percent(text: &str) -> std::result::Result<f64, String> {
+    let percent = text.parse().ok().filter(|percent: &f64| percent.is_finite() && *percent >= 0.0);
+    percent.ok_or_else(|| format!("got \"{text}\", expected a percentage of at least 0"))
 }
 
 /// The gradient of each parameter.

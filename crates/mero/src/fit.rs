@@ -159,7 +159,7 @@ fn finish(
     options.add_figures(problem, &mut fit, rows.sigma_x.as_deref())?;
     let seconds = (host::now_ms() - started) / 1e3;
     let mut json = report(problem, &fit, target, seconds);
-    let timings = timings.told()?;
+    let timings = timings.ended()?;
     if let (Some((timings, _)), Json::Fields(fields)) = (&timings, &mut json) {
         fields.push(("timings".to_owned(), timings.clone()));
         json = sealed(json);

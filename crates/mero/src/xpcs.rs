@@ -144,7 +144,7 @@ pub(super) fn run(args: &Args) -> Answer {
             "with the given starts the search ended where the data determine nothing: other starts were looked for";
         config.notes.push(note.to_owned());
     }
-    let (timings, times) = timings.told()?.unzip();
+    let (timings, times) = timings.ended()?.unzip();
     let results = Results { outcome: &outcome, experiment: &experiment, data: &source, notes: &config.notes, timings };
     let mut written = Vec::new();
     for (name, bytes) in results.files(!args.no_arrays)? {

@@ -128,7 +128,7 @@ fn speed(measured: &Measured<'_>, provenance: Option<&Provenance>) -> Vec<Practi
     let parameters = count(measured.model.parameters.len() as u64);
     vec![
         line("speed", "limited gradients", State::of(clip.is_some() || !explodes), limited),
-        line("speed", "batched work", State::Checked, batch + &measured.seen("batch size")),
+        line("speed", "batched work", State::Always, batch + &measured.seen("batch size")),
         line("speed", "compressed gradients", State::Always, "one machine: nothing is sent"),
         line("speed", "profile of the step", State::of(measured.profile.is_ok()), measured.directions()),
         line(

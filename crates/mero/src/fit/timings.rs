@@ -48,7 +48,7 @@ struct Meter {
 }
 
 impl Timings {
-    /// The times of a fit that begins now; memory is watched if they are wanted.
+    /// The times of a fit that begins now; memory is watched if the options say so.
     pub(crate) fn new(running: &Running, is_wanted: bool) -> Self {
         Self {
             started: Instant::now(),
@@ -91,8 +91,8 @@ impl Timings {
         self.errors += after;
     }
 
-    /// The times as JSON and as text, if they are wanted.
-    pub(crate) fn told(mut self) -> Answer<Option<(Json, String)>> {
+    /// The times as JSON and as text, if the options say so.
+    pub(crate) fn ended(mut self) -> Answer<Option<(Json, String)>> {
         if !self.is_wanted {
             return Ok(None);
         }
