@@ -106,7 +106,8 @@ fn a_device_without_timestamps_says_so() {
 #[test]
 fn ceilings_are_measured() {
     let ceilings = block_on(Ceilings::measure(&Device::cpu(2))).unwrap();
-    assert!(ceilings.gflops > 0.0 && ceilings.matmul_size >= 512);
+    // Which size is fastest depends on what else the machine does.
+    assert!(ceilings.gflops > 0.0 && [128, 256, 512, 1024, 2048, 4096].contains(&ceilings.matmul_size));
     assert!(ceilings.copies.iter().all(|rate| rate.gbytes_s > 0.0 && rate.gbytes_s.is_finite()));
     assert!(ceilings.copies.is_sorted_by_key(|rate| rate.bytes));
 }
