@@ -106,12 +106,16 @@ fn described(kind: &Kind, naming: Naming) -> String {
             let example = match naming {
                 Naming::Command => format!("`{name}={value}`, as often as needed"),
                 Naming::JavaScript | Naming::Rust => format!("named values such as `{name}: {value}`"),
+                Naming::Python => format!("named values such as `{{\"{name}\": …}}`"),
             };
             all.map_or(example.clone(), |all| format!("{example}; names: {}", names(all())))
         }
         Kind::Numbers if naming == Naming::Command => "`a=1,b=0.1`".into(),
         Kind::Ranges if naming == Naming::Command => "`a=0:10,b=:5`; an end may be left out".into(),
         Kind::Numbers => "numbers by name".into(),
+        Kind::Ranges if naming == Naming::Python => {
+            "`(low, high)` by name; an end that is None or infinite is open".into()
+        }
         Kind::Ranges => "`[low, high]` by name; an end that is null or infinite is open".into(),
     }
 }

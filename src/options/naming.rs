@@ -9,6 +9,8 @@ pub enum Naming {
     JavaScript,
     /// Fields of a struct: `weight_decay`.
     Rust,
+    /// Arguments with a keyword: `weight_decay`.
+    Python,
 }
 
 impl Naming {
@@ -17,7 +19,7 @@ impl Naming {
         match self {
             Self::Command => name.replace('_', "-"),
             Self::JavaScript => camel(name),
-            Self::Rust => name.to_owned(),
+            Self::Rust | Self::Python => name.to_owned(),
         }
     }
 

@@ -99,7 +99,7 @@ impl Value {
     pub(super) fn is_end(&self) -> bool {
         match self {
             Self::Number(x) => !x.is_nan(),
-            Self::Other(words) => words == "null" || words == "undefined",
+            Self::Other(words) => ["null", "undefined", "None"].contains(&words.as_str()),
             _ => false,
         }
     }

@@ -1,6 +1,7 @@
 //! From options and a table to a judged model: preparation, folds, held-out rows, provenance. Serves every face; nothing here prints.
 
 mod blend;
+mod described;
 mod doctor;
 mod finding;
 mod folds;
@@ -16,6 +17,7 @@ mod split;
 
 pub use crate::nn::Norm;
 pub use blend::Blend;
+pub use described::described;
 pub use doctor::{CheckUp, Trained};
 pub use finding::{Finding, Verdict};
 pub use folds::{Fold, mean_and_spread, residuals};

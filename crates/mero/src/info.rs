@@ -16,8 +16,8 @@ use meromorph::judge::{Calibration, Residuals};
 use meromorph::model::Model;
 use meromorph::nn::Layer;
 use meromorph::report::{bytes, count, counted, facts, figure, short};
-use meromorph::run::{Provenance, mean_and_spread};
-use meromorph::table::{Feature, NumberFeature, Seen, Target};
+use meromorph::run::{Provenance, described, mean_and_spread};
+use meromorph::table::Target;
 use meromorph::train::StepKind;
 
 /// Most lines of a function's graph that are shown.
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args) -> Answer {
     let model = load(&args.model)?;
     let provenance = model.provenance().map_err(|error| error.within(&args.model.display().to_string()))?;
     if args.json {
-        say_json(&described(args, &model, provenance.as_ref()));
+        say_json(&described_file(args, &model)?);
         return Ok(());
     }
     say(&facts(&identity(args, &model)));
@@ -53,52 +53,13 @@ pub(super) fn run(args: &Args) -> Answer {
     Ok(())
 }
 
-fn described(args: &Args, model: &Model, provenance: Option<&Provenance>) -> Value {
-    let features =
-        model.preparation.as_ref().map(|preparation| preparation.features.iter().map(column).collect::<Vec<_>>());
-    let target = model.preparation.as_ref().map(|preparation| match &preparation.target {
-        Target::Regression { name, mean, min, max, .. } | Target::Counts { name, mean, min, max } => {
-            json!({ "name": name, "mean": mean, "min": min, "max": max })
-        }
-        Target::Shares { name, columns, means } => json!({ "name": name, "classes": columns, "means": means }),
-        Target::Classification { name, levels, counts } => json!({ "name": name, "classes": levels, "counts": counts }),
-    });
-    let interval = provenance.and_then(|provenance| provenance.residuals.as_ref());
-    let interval = interval.map(|residuals| json!({ "calibration": residuals.calibration, "rows": residuals.rows() }));
-    json!({
-        "event": "info", "model": args.model, "format": model.format, "engine": model.engine, "bytes": host::file_bytes(&args.model),
-        "task": model.preparation.as_ref().map(|preparation| preparation.target.task().name()), "target": target,
-        "columns": features, "layers": model.spec.layers, "inputs": model.spec.inputs, "members": model.members(), "parameters": model.parameter_count(),
-        "loss": model.loss.text(), "weights": model.storage, "interval": interval,
-        "training": provenance.map(|provenance| json!({
-            "source": provenance.source, "rows": { "train": provenance.rows[0], "validation": provenance.rows[1], "test": provenance.rows[2] },
-            "dropped": provenance.dropped, "epochs": provenance.epochs, "best_epoch": provenance.best_epoch, "blend": provenance.blend,
-            "val": provenance.validation, "test": provenance.test, "baseline": provenance.baseline, "folds": provenance.folds,
-            "settings": provenance.settings, "choice": provenance.origin.choice, "fractions": provenance.origin.fractions,
-            "validation_file": provenance.origin.validation_file, "test_file": provenance.origin.test_file,
-        })),
-    })
-}
-
-fn column(feature: &Feature) -> Value {
-    let name = feature.name();
-    match feature.seen() {
-        Seen::Numbers(NumberFeature { mean, min, max, impute, .. }) => {
-            json!({ "name": name, "kind": "number", "mean": mean, "min": min, "max": max, "missing": impute })
-        }
-        Seen::Times(date) => {
-            let [from, to] = date.range();
-            let filled = date.elapsed.impute.map(|days| date.text(days));
-            json!({ "name": name, "kind": "date", "from": from, "to": to, "missing": filled })
-        }
-        Seen::Levels { levels, counts, missing, .. } => {
-            let filled = missing.map(|level| levels.get(level as usize).map_or("own level", String::as_str));
-            json!({ "name": name, "kind": "category", "levels": levels, "counts": counts, "missing": filled })
-        }
-        Seen::Texts { example, what, missing } => {
-            json!({ "name": name, "kind": "category", "encoding": what, "example": example, "missing": missing })
-        }
+/// What the model is, and its file.
+fn described_file(args: &Args, model: &Model) -> Answer<Value> {
+    let mut all = json!({ "event": "info", "model": args.model, "bytes": host::file_bytes(&args.model) });
+    if let (Value::Object(all), Value::Object(known)) = (&mut all, described(model)?) {
+        all.extend(known);
     }
+    Ok(all)
 }
 
 /// The ops of a layer that is a function, a line each.

@@ -1,0 +1,39 @@
+"""Trains networks on tables and fits curves, also where there is a division by zero.
+
+>>> import meromorph as mm
+>>> data = {"x": [i / 50 for i in range(200)], "y": [(i / 50) ** 2 for i in range(200)]}
+>>> model = mm.Model.train(data, target="y", epochs=60, device="cpu", progress=False)
+>>> bool(abs(model.predict({"x": [1.5]})[0] - 2.25) < 0.3)
+True
+
+`Model` trains on a table and predicts, `MeroRegressor` and `MeroClassifier` are estimators of scikit-learn. Options have the names, ranges and
+defaults of the command `mero`. Nothing but this package and NumPy is needed; pandas, polars, PyArrow and scikit-learn are used where they are there.
+"""
+
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
+from ._engine import VERSION as __version__
+
+# Each name and the module that has it: a module is imported when the first of its names is used, so that importing the package is fast.
+_NAMES = {
+    "Model": "_model",
+    "Predictions": "_model",
+    "MeroRegressor": "_estimators",
+    "MeroClassifier": "_estimators",
+    "devices": "_engine",
+}
+
+__all__ = ["__version__", *_NAMES]
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _NAMES:
+        raise AttributeError(f"module 'meromorph' has no attribute {name!r}")
+    value = getattr(_import_module(f".{_NAMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,175 @@
+//! Training runs.
+
+use std::time::{Duration, Instant};
+
+use meromorph::Result;
+use meromorph::files::Warning;
+use meromorph::internal::json::Record;
+use meromorph::run::{About, Fold, Judged, OPTIONS, Origin, TrainOptions};
+use meromorph::train::{Event, Flow, Outcome, Stop, Trainer};
+use pollster::block_on;
+use pyo3::exceptions::{PyFloatingPointError, PyKeyboardInterrupt, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
+
+use crate::device;
+use crate::errors::raised;
+use crate::model::Model;
+use crate::tables::{Table, format};
+use crate::values::apply;
+
+/// Python's signals, such as Ctrl-C, are looked for this often.
+const SIGNALS: Duration = Duration::from_millis(50);
+
+/// The program's own part in a run: its function, and what made it stop.
+struct Watch {
+    function: Option<Py<PyAny>>,
+    looked: Instant,
+    stopped: Option<PyErr>,
+}
+
+/// Trains a model on a table. `watch` is called with the JSON text of each epoch, and with how many folds are done; it stops the run by returning `False`.
+/// Returns the model and a JSON text about the run. While it trains, other threads of Python run.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the package is its only caller, which names each of them")]
+pub(crate) fn train(
+    py: Python<'_>,
+    table: &Table,
+    options: &Bound<'_, PyDict>,
+    reading: &Bound<'_, PyDict>,
+    folds: usize,
+    device: &str,
+    threads: usize,
+    watch: Option<Py<PyAny>>,
+) -> PyResult<(Model, String)> {
+    let mut read = TrainOptions::default();
+    apply(&OPTIONS, &mut read, options, "train")?;
+    if read.choice.target.is_empty() {
+        return Err(PyTypeError::new_err("train: got no target, expected the name of a column"));
+    }
+    let format = format(reading)?;
+    let mut watch = Watch { function: watch, looked: Instant::now(), stopped: None };
+    let trained = py.detach(|| {
+        let origin = Origin { format, choice: read.choice.clone(), fractions: read.fractions, ..Origin::default() };
+        block_on(run(&table.0, &read, &origin, folds, (device, threads), &mut watch))
+    });
+    match (trained, watch.stopped) {
+        // The best model so far is worth more than the exception of Ctrl-C.
+        (Ok(Some((model, report))), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
+            Ok((Model::new(model), report))
+        }
+        (Ok(_), Some(error)) => Err(error),
+        (Ok(Some((model, report))), None) => Ok((Model::new(model), report)),
+        (Ok(None), None) => Err(PyFloatingPointError::new_err(diverged(&read))),
+        (Err(error), _) => Err(raised(error)),
+    }
+}
+
+fn diverged(options: &TrainOptions) -> String {
+    let lr = options.lr.map_or_else(String::new, |lr| format!("got lr={lr:e}, "));
+    format!("train: the loss diverged before a first epoch was better than none: {lr}expected a smaller learning rate")
+}
+
+/// The model and what is known about its run; `None` if no epoch gave one.
+async fn run(
+    table: &meromorph::files::Table,
+    options: &TrainOptions,
+    origin: &Origin,
+    folds: usize,
+    (device, threads): (&str, usize),
+    watch: &mut Watch,
+) -> Result<Option<(meromorph::model::Model, String)>> {
+    let device = device::open(device, threads)?;
+    let mut run = options.prepare(table)?;
+    let folds = crossed(table, options, folds, &device, watch).await?;
+    if watch.stopped.is_some() {
+        return Ok(None);
+    }
+    let data = std::mem::take(&mut run.data);
+    let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?;
+    trainer.choose_geometry().await?;
+    let outcome = trainer.run(&mut |event| watch.follow(event)).await?;
+    if outcome.stop == Stop::Requested {
+        trainer.conclude().await?;
+    }
+    if outcome.best_epoch.is_none() && matches!(outcome.stop, Stop::Requested | Stop::Diverged) {
+        return Ok(None);
+    }
+    let about = About {
+        source: table.source(),
+        origin,
+        preparation: &run.preparation,
+        dropped: run.gaps.dropped,
+        folds: &folds,
+    };
+    let judged = Judged::of(&trainer, &outcome, about).await?;
+    let gaps = if run.gaps.columns.is_empty() { Vec::new() } else { vec![run.gaps.to_string()] };
+    let warnings = run.warnings.iter().chain(&judged.warnings).map(Warning::to_string).chain(gaps).collect();
+    let report = report(&trainer, &outcome, &run.reason, warnings);
+    Ok(Some((judged.model, report)))
+}
+
+/// The folds of a cross-validation, if there are to be some.
+async fn crossed(
+    table: &meromorph::files::Table,
+    options: &TrainOptions,
+    count: usize,
+    device: &meromorph::Device,
+    watch: &mut Watch,
+) -> Result<Vec<Fold>> {
+    let mut done = Vec::new();
+    if count == 0 {
+        return Ok(done);
+    }
+    for split in options.folds(table, count)? {
+        let (spec, settings) = options.resolve(&split)?;
+        let run = split.run(table, spec, settings)?;
+        done.push(Fold::train(device, run, &mut |event| watch.between(event)).await?);
+        if watch.stopped.is_some() {
+            break;
+        }
+        watch.call(&format!("{{\"fold\": {}, \"folds\": {count}}}", done.len()));
+    }
+    Ok(done)
+}
+
+/// What is known about a run besides its model, as JSON.
+fn report(trainer: &Trainer, outcome: &Outcome, reason: &str, warnings: Vec<String>) -> String {
+    let report = json!({
+        "stop": outcome.stop, "epochs": outcome.epochs, "best_epoch": outcome.best_epoch.map(|epoch| epoch + 1), "steps": outcome.steps,
+        "step": trainer.step_kind().name(), "device": trainer.device().info().device, "reason": reason, "warnings": warnings,
+        "history": trainer.history(),
+    });
+    report.to_string()
+}
+
+impl Watch {
+    /// Follows the main run.
+    fn follow(&mut self, event: &Event<'_>) -> Flow {
+        if let Event::Epoch(report) = event {
+            self.call(&report.to_json().to_string());
+        }
+        self.between(event)
+    }
+
+    /// Looks for signals, not more often than they could be noticed.
+    fn between(&mut self, _event: &Event<'_>) -> Flow {
+        if self.stopped.is_none() && self.looked.elapsed() >= SIGNALS {
+            self.looked = Instant::now();
+            self.stopped = Python::attach(|py| py.check_signals()).err();
+        }
+        if self.stopped.is_some() { Flow::Stop } else { Flow::Continue }
+    }
+
+    /// Calls the program's function.
+    fn call(&mut self, text: &str) {
+        let (Some(function), None) = (&self.function, &self.stopped) else { return };
+        let answer = Python::attach(|py| function.call1(py, (text,)).map(|answer| answer.extract::<bool>(py).ok()));
+        match answer {
+            Ok(Some(false)) => self.stopped = Some(PyKeyboardInterrupt::new_err("the program stopped the run")),
+            Ok(_) => {}
+            Err(error) => self.stopped = Some(error),
+        }
+    }
+}
