@@ -71,7 +71,7 @@ impl Table {
 
     /// With how its file was read.
     #[must_use]
-    pub(crate) fn with_format(self, format: Format) -> Self {
+    pub fn with_format(self, format: Format) -> Self {
         Self { format: Some(Box::new(format)), ..self }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::kind::MOST_EXACT;
-use super::{Kind, Naming, Table};
+use super::{Group, Kind, Naming, Table};
 
 /// The fields of a TypeScript interface, one per option, each with its doc comment.
 pub fn typescript<T>(table: &Table<T>) -> String {
@@ -73,20 +73,30 @@ fn type_of(kind: &Kind) -> String {
 /// One Markdown table per group: the option as a face spells it, its type and range, its default, what it does.
 pub fn markdown<T>(table: &Table<T>, naming: Naming) -> String {
     let mut out = String::new();
+    let all = rows(table, naming);
     for group in table.groups {
         let _ = writeln!(out, "\n**{}**\n\n| option | type | default | |\n| --- | --- | --- | --- |", group.title);
-        for entry in (group.entries)() {
-            let (name, kind) = (entry.shown(naming), described(&entry.kind, naming));
-            let (default, doc) = (entry.default_text(naming), entry.described(naming));
-            let row = [format!("`{name}`"), kind, default, doc].map(|cell| cell.replace('|', "\\|"));
+        for [name, _, kind, default, doc] in all.iter().filter(|row| row[1] == group.title) {
+            let row = [&format!("`{name}`"), kind, default, doc].map(|cell| cell.replace('|', "\\|"));
             let _ = writeln!(out, "| {} |", row.join(" | "));
         }
     }
     out
 }
 
+/// For every option its name as a face spells it, its group, its type and range, its default, and what it does.
+pub fn rows<T>(table: &Table<T>, naming: Naming) -> Vec<[String; 5]> {
+    let in_group = |group: &'static Group<T>| {
+        (group.entries)().iter().map(move |entry| {
+            let (name, kind) = (entry.shown(naming), described(&entry.kind, naming));
+            [name, group.title.to_owned(), kind, entry.default_text(naming), entry.described(naming)]
+        })
+    };
+    table.groups.iter().flat_map(in_group).collect()
+}
+
 /// Type and range in a few words.
-fn described(kind: &Kind, naming: Naming) -> String {
+pub(super) fn described(kind: &Kind, naming: Naming) -> String {
     let names =
         |names: Vec<(&str, &str)>| names.iter().map(|(name, _)| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     match kind {
@@ -120,7 +130,7 @@ fn described(kind: &Kind, naming: Naming) -> String {
     }
 }
 
-fn capitalised(text: &str) -> String {
+pub(super) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -5,11 +5,13 @@ mod document;
 mod elsewhere;
 mod kind;
 mod naming;
+mod python;
 mod value;
 
-pub use document::{markdown, typescript};
+pub use document::{markdown, rows, typescript};
 pub use kind::{Kind, Names, Range, names};
 pub use naming::Naming;
+pub use python::{python_arguments, python_document, python_fields};
 pub use value::Value;
 
 use crate::error::{Error, Result, similar};

@@ -1,5 +1,8 @@
 //! How each face spells the name of an option.
 
+/// Names of options that are words of Python.
+const KEYWORDS: [&str; 1] = ["global"];
+
 /// A face that shows names of options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
@@ -19,7 +22,9 @@ impl Naming {
         match self {
             Self::Command => name.replace('_', "-"),
             Self::JavaScript => camel(name),
-            Self::Rust | Self::Python => name.to_owned(),
+            Self::Rust => name.to_owned(),
+            Self::Python if KEYWORDS.contains(&name) => format!("{name}_"),
+            Self::Python => name.to_owned(),
         }
     }
 

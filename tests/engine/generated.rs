@@ -6,7 +6,9 @@ use std::fs;
 use meromorph::contrast;
 use meromorph::fit;
 use meromorph::judge::Metrics;
-use meromorph::options::{Given, Kind, Naming, Table, Value, markdown, typescript};
+use meromorph::options::{
+    Given, Kind, Naming, Table, Value, markdown, python_arguments, python_document, python_fields, typescript,
+};
 use meromorph::profile;
 use meromorph::run::{OPTIONS, PREDICTING, READING};
 
@@ -93,6 +95,63 @@ fn typescript_types_have_every_option() {
     check_types("web/src/predict-options.ts", "src/run/options/predicting.rs", &[predicting]);
     let measuring = ("How much of a training run is measured.", "MeasuringOptions", typescript(&profile::OPTIONS));
     check_types("web/src/profile-options.ts", "src/profile/options.rs", &[measuring]);
+}
+
+const PYTHON: &str = "crates/python/python/meromorph";
+
+#[test]
+fn python_types_have_every_option() {
+    let head = "# Generated from the tables of options by `MERO_WRITE=1 cargo test --test engine generated`: do not edit.\n\"\"\"The options of each task, for type checkers and help.\"\"\"\n\nfrom __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\nfrom typing import Literal, TypedDict\n";
+    let tasks = [
+        ("TrainOptions", "Options of a training run.", python_fields(&OPTIONS)),
+        ("ReadingOptions", "How a table of text is written.", python_fields(&READING)),
+        ("PredictOptions", "Options of a prediction.", python_fields(&PREDICTING)),
+        ("FitOptions", "Options of a curve fit.", python_fields(&fit::OPTIONS)),
+        ("ContrastOptions", "Options of a learned memory.", python_fields(&contrast::OPTIONS)),
+    ];
+    let class = |(name, doc, fields): &(&str, &str, String)| {
+        let (documents, types): (Vec<&str>, Vec<&str>) = fields.lines().partition(|line| !line.ends_with("| None"));
+        format!(
+            "\n\nclass {name}(TypedDict, total=False):\n    \"\"\"{doc}\n{}\n    \"\"\"\n\n{}\n",
+            documents.join("\n"),
+            types.join("\n")
+        )
+    };
+    check(&format!("{PYTHON}/_options.py"), &(head.to_owned() + &tasks.iter().map(class).collect::<String>()));
+}
+
+/// What an estimator of scikit-learn gets from `fit` and from arguments of its own instead.
+const NOT_OF_ESTIMATORS: [&str; 8] = ["target", "more_targets", "task", "classes", "test", "seed", "group", "time"];
+
+#[test]
+fn estimators_have_every_option() {
+    let [arguments, assignments] = python_arguments(&OPTIONS, &NOT_OF_ESTIMATORS);
+    let document = python_document(&OPTIONS, &NOT_OF_ESTIMATORS, "        ");
+    let own = [
+        (
+            "random_state",
+            "int, RandomState instance or None",
+            "int | Any | None",
+            "0",
+            "Seed of the split of the rows, of weights and of their order; None is 0, so that runs repeat.",
+        ),
+        ("device", "str", "str", "\"auto\"", "Device that trains and predicts: see meromorph.devices()."),
+        ("threads", "int", "int", "0", "Threads of the cpu device; 0 means all."),
+        (
+            "progress",
+            "bool or callable",
+            "bool | Any",
+            "False",
+            "Whether a bar is shown, or what is called with each epoch.",
+        ),
+    ];
+    let texts = own.map(|(name, kind, _, _, doc)| format!("        {name} : {kind}\n            {doc}\n")).concat();
+    let more = own.map(|(name, _, hint, default, _)| format!("        {name}: {hint} = {default},\n")).concat();
+    let set = own.map(|(name, ..)| format!("        self.{name} = {name}\n")).concat();
+    let text = format!(
+        "# Generated from the table of options by `MERO_WRITE=1 cargo test --test engine generated`: do not edit.\n\"\"\"The arguments of the estimators.\"\"\"\n\nfrom __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\nfrom typing import Any, Literal\n\n\nclass Arguments:\n    \"\"\"Keeps the options of a run under their names.\"\"\"\n\n    def __init__(\n        self,\n        *,\n{arguments}{more}    ):\n        \"\"\"Every option has its default if it is None.\n\n        Parameters\n        ----------\n{document}{texts}        \"\"\"\n{assignments}{set}"
+    );
+    check(&format!("{PYTHON}/_arguments.py"), &text);
 }
 
 /// A value that an option accepts and that is not its default.

@@ -4,6 +4,7 @@
 mod device;
 mod errors;
 mod model;
+mod options;
 mod tables;
 mod training;
 mod values;
@@ -17,6 +18,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tables::Table>()?;
     module.add_class::<model::Model>()?;
     module.add_function(wrap_pyfunction!(device::devices, module)?)?;
+    module.add_function(wrap_pyfunction!(options::options, module)?)?;
     module.add_function(wrap_pyfunction!(training::train, module)?)?;
     Ok(())
 }

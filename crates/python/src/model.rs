@@ -1,5 +1,6 @@
 //! Trained models.
 
+use meromorph::Device;
 use meromorph::model::{self, Noted, Prediction};
 use meromorph::run::{PREDICTING, Predicting, described};
 use meromorph::table::NoteKind;
@@ -61,14 +62,13 @@ impl Model {
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut how = Predicting::default();
         apply(&PREDICTING, &mut how, options, "predict")?;
-        let work = || {
-            let device = device::open(device, threads)?;
-            let noted = block_on(self.0.predict_fully(&device, &table.0, how.options()))?;
+        let work = |device: &Device| {
+            let noted = block_on(self.0.predict_fully(device, &table.0, how.options()))?;
             let level = how.interval.map(|level| (level, how.unknown));
-            let intervals = level.map(|level| block_on(self.0.intervals(&device, &table.0, level)));
+            let intervals = level.map(|level| block_on(self.0.intervals(device, &table.0, level)));
             Ok((noted, intervals.transpose()?))
         };
-        let (noted, intervals) = py.detach(work).map_err(|error: meromorph::Error| raised(error))?;
+        let (noted, intervals) = py.detach(|| device::with(device, threads, work)).map_err(raised)?;
         self.arrays(py, noted, intervals)
     }
 }

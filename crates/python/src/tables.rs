@@ -36,7 +36,7 @@ impl Table {
                 None => column(&name, &cells)?,
             });
         }
-        Ok(Self(files::Table::new(source, all).map_err(raised)?))
+        Ok(Self(files::Table::new(source, all).map_err(raised)?.with_format(format)))
     }
 
     /// The table of a file, of a folder of files, or of those that match a pattern.

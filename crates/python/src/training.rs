@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use meromorph::Result;
 use meromorph::files::Warning;
 use meromorph::internal::json::Record;
 use meromorph::run::{About, Fold, Judged, OPTIONS, Origin, TrainOptions};
 use meromorph::train::{Event, Flow, Outcome, Stop, Trainer};
+use meromorph::{Device, Result};
 use pollster::block_on;
 use pyo3::exceptions::{PyFloatingPointError, PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
@@ -52,7 +52,7 @@ pub(crate) fn train(
     let mut watch = Watch { function: watch, looked: Instant::now(), stopped: None };
     let trained = py.detach(|| {
         let origin = Origin { format, choice: read.choice.clone(), fractions: read.fractions, ..Origin::default() };
-        block_on(run(&table.0, &read, &origin, folds, (device, threads), &mut watch))
+        device::with(device, threads, |device| block_on(run(device, &table.0, &read, &origin, folds, &mut watch)))
     });
     match (trained, watch.stopped) {
         // The best model so far is worth more than the exception of Ctrl-C.
@@ -73,21 +73,20 @@ fn diverged(options: &TrainOptions) -> String {
 
 /// The model and what is known about its run; `None` if no epoch gave one.
 async fn run(
+    device: &Device,
     table: &meromorph::files::Table,
     options: &TrainOptions,
     origin: &Origin,
     folds: usize,
-    (device, threads): (&str, usize),
     watch: &mut Watch,
 ) -> Result<Option<(meromorph::model::Model, String)>> {
-    let device = device::open(device, threads)?;
     let mut run = options.prepare(table)?;
-    let folds = crossed(table, options, folds, &device, watch).await?;
+    let folds = crossed(table, options, folds, device, watch).await?;
     if watch.stopped.is_some() {
         return Ok(None);
     }
     let data = std::mem::take(&mut run.data);
-    let mut trainer = Trainer::new(&device, run.spec.clone(), run.settings.clone(), data)?;
+    let mut trainer = Trainer::new(device, run.spec.clone(), run.settings.clone(), data)?;
     trainer.choose_geometry().await?;
     let outcome = trainer.run(&mut |event| watch.follow(event)).await?;
     if outcome.stop == Stop::Requested {
@@ -104,9 +103,9 @@ async fn run(
         folds: &folds,
     };
     let judged = Judged::of(&trainer, &outcome, about).await?;
-    let gaps = if run.gaps.columns.is_empty() { Vec::new() } else { vec![run.gaps.to_string()] };
-    let warnings = run.warnings.iter().chain(&judged.warnings).map(Warning::to_string).chain(gaps).collect();
-    let report = report(&trainer, &outcome, &run.reason, warnings);
+    let warnings = run.warnings.iter().chain(&judged.warnings).map(Warning::to_string).collect();
+    let gaps = (!run.gaps.columns.is_empty()).then(|| run.gaps.to_string());
+    let report = report(&trainer, &outcome, (&run.reason, gaps), warnings);
     Ok(Some((judged.model, report)))
 }
 
@@ -115,7 +114,7 @@ async fn crossed(
     table: &meromorph::files::Table,
     options: &TrainOptions,
     count: usize,
-    device: &meromorph::Device,
+    device: &Device,
     watch: &mut Watch,
 ) -> Result<Vec<Fold>> {
     let mut done = Vec::new();
@@ -135,10 +134,15 @@ async fn crossed(
 }
 
 /// What is known about a run besides its model, as JSON.
-fn report(trainer: &Trainer, outcome: &Outcome, reason: &str, warnings: Vec<String>) -> String {
+fn report(
+    trainer: &Trainer,
+    outcome: &Outcome,
+    (reason, gaps): (&str, Option<String>),
+    warnings: Vec<String>,
+) -> String {
     let report = json!({
         "stop": outcome.stop, "epochs": outcome.epochs, "best_epoch": outcome.best_epoch.map(|epoch| epoch + 1), "steps": outcome.steps,
-        "step": trainer.step_kind().name(), "device": trainer.device().info().device, "reason": reason, "warnings": warnings,
+        "step": trainer.step_kind().name(), "device": trainer.device().info().device, "reason": reason, "gaps": gaps, "warnings": warnings,
         "history": trainer.history(),
     });
     report.to_string()

@@ -22,6 +22,7 @@ _NAMES = {
     "MeroRegressor": "_estimators",
     "MeroClassifier": "_estimators",
     "devices": "_engine",
+    "options": "_listed",
 }
 
 __all__ = ["__version__", *_NAMES]

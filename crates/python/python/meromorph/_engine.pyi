@@ -6,6 +6,7 @@ from typing import Any
 VERSION: str
 
 def devices() -> list[str]: ...
+def options(task: str) -> list[list[str]]: ...
 
 class Table:
     @staticmethod

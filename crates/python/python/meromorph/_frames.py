@@ -18,15 +18,30 @@ from . import _engine
 MISSING_CODE = 0xFFFFFFFF
 
 
-def table_of(data: Any, reading: Mapping[str, Any] | None = None, *, what: str = "data") -> _engine.Table:
-    """The table in a path, a frame, a mapping of columns, an array with two dimensions or a list of mappings."""
+def table_of(
+    data: Any,
+    reading: Mapping[str, Any] | None = None,
+    *,
+    what: str = "data",
+    more: Mapping[str, Any] | None = None,
+) -> _engine.Table:
+    """The table in a path, a frame, a mapping of columns, an array with two dimensions or a list of mappings.
+
+    `more` are columns after those of the data, as arrays of numbers or as `categories`.
+    """
     reading = dict(reading or {})
     if isinstance(data, _engine.Table):
         return data
     if isinstance(data, (str, os.PathLike)):
         return _engine.Table.read(os.fspath(data), reading)
     columns, text = _columns(data, what)
+    columns += (more or {}).items()
     return _engine.Table.of(what, columns, text, reading)
+
+
+def categories(codes: np.ndarray, levels: Sequence[str]) -> tuple[np.ndarray, list[str]]:
+    """A column of texts as the number of the level of each cell, negative for a missing one, and the levels."""
+    return np.where(codes < 0, MISSING_CODE, codes).astype(np.uint32), list(levels)
 
 
 def _columns(data: Any, what: str) -> tuple[list[tuple[str, Any]], bytes | None]:

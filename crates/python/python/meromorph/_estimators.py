@@ -1,0 +1,190 @@
+"""Estimators of scikit-learn."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+except ImportError as error:
+    raise ImportError("the estimators need scikit-learn: pip install meromorph[sklearn]") from error
+
+from ._arguments import Arguments
+from ._frames import categories, table_of
+from ._model import Model, Predictions
+
+# The name of the column to predict, unless y has one of its own.
+TARGET = "y"
+
+
+class _Estimator(Arguments, BaseEstimator):
+    """What both estimators share: X as a frame with any columns, or as an array of numbers."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.non_deterministic = False
+        return tags
+
+    def _columns(self, X: Any, *, reset: bool) -> Any:
+        """X as something that has columns; checked as scikit-learn checks it."""
+        if _is_frame(X):
+            # Categories, dates and texts are the engine's business.
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        X = _of_texts(X)
+        if X.dtype.kind == "O":
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return {f"x{at}": X[:, at] for at in range(X.shape[1])}
+        X = validate_data(
+            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2 if reset else 1
+        )
+        return {f"x{at}": X[:, at] for at in range(X.shape[1])}
+
+    def _fit(self, X: Any, y: Any, name: str) -> Model:
+        columns = self._columns(X, reset=True)
+        table = table_of(columns, what="X", more={name: y})
+        if table.rows() != len(y if not isinstance(y, tuple) else y[0]):
+            raise ValueError(f"X has {table.rows()} rows, y has {len(y)}: expected as many")
+        options = {key: value for key, value in self.get_params(deep=False).items() if key not in {"device", "threads", "progress", "random_state"}}
+        options |= {"seed": _seed(self.random_state), "test": 0.0}
+        return Model.train(table, target=name, device=self.device, threads=self.threads, progress=self.progress, **options)
+
+    def _predicted(self, X: Any, **options: Any) -> Predictions:
+        check_is_fitted(self, "model_")
+        columns = self._columns(X, reset=False)
+        return self.model_.predictions(table_of(columns, what="X"), device=self.device, threads=self.threads, **options)
+
+    @property
+    def n_iter_(self) -> int:
+        """The epochs of the run."""
+        check_is_fitted(self, "model_")
+        return self.model_.info["training"]["epochs"]
+
+
+class MeroRegressor(RegressorMixin, _Estimator):
+    """A network that predicts numbers.
+
+    >>> import numpy as np
+    >>> from meromorph import MeroRegressor
+    >>> X = np.linspace(0, 4, 200)[:, None]
+    >>> regressor = MeroRegressor(epochs=60, device="cpu").fit(X, X[:, 0] ** 2)
+    >>> bool(regressor.score(X, X[:, 0] ** 2) > 0.9)
+    True
+    """
+
+    def fit(self, X: Any, y: Any) -> MeroRegressor:
+        """Trains on X, a frame or an array [rows, columns] of numbers, in which NaN is missing, and y [rows]."""
+        if y is None:
+            raise ValueError("this MeroRegressor requires y to be passed, but the target y is None")
+        name = _name(y, X)
+        y = column_or_1d(y, warn=True, dtype=None)
+        if y.dtype.kind == "O":
+            y = y.astype(np.float64)
+        if y.dtype.kind == "c":
+            raise ValueError("y: got complex numbers, expected real ones. Complex data not supported")
+        if not np.all(np.isfinite(np.asarray(y, dtype=np.float64))):
+            raise ValueError("y: Input y contains NaN or infinity, expected finite numbers")
+        self.model_ = self._fit(X, np.asarray(y, dtype=np.float64), name)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """A number for each row; NaN where the model has none."""
+        return self._predicted(X).value
+
+    def predict_interval(self, X: Any, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """The ends of the interval around each prediction in which the target lies with this probability."""
+        predicted = self._predicted(X, interval=level)
+        return predicted.lower, predicted.upper  # type: ignore[return-value]
+
+
+class MeroClassifier(ClassifierMixin, _Estimator):
+    """A network that predicts classes.
+
+    >>> import numpy as np
+    >>> from meromorph import MeroClassifier
+    >>> X = np.linspace(-1, 1, 200)[:, None]
+    >>> classifier = MeroClassifier(epochs=40, device="cpu").fit(X, np.where(X[:, 0] > 0, "above", "below"))
+    >>> classifier.predict([[-0.9], [0.9]]).tolist()
+    ['below', 'above']
+    """
+
+    def fit(self, X: Any, y: Any) -> MeroClassifier:
+        """Trains on X, a frame or an array [rows, columns] of numbers, in which NaN is missing, and labels y [rows]."""
+        if y is None:
+            raise ValueError("this MeroClassifier requires y to be passed, but the target y is None")
+        name = _name(y, X)
+        y = column_or_1d(y, warn=True, dtype=None)
+        if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
+            raise ValueError("y: Input y contains NaN or infinity, expected labels")
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"y: got 1 class, {classes[0]!r}: expected at least two, or there is nothing to learn")
+        self.classes_ = classes
+        levels = [str(label) for label in classes.tolist()]
+        model = self._fit(X, categories(codes, levels), name)
+        # The engine has its own order of levels.
+        self._order = [levels.index(label) for label in model.info["target"]["classes"]]
+        self.model_ = model
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class [rows, classes], in the order of `classes_`."""
+        given = self._predicted(X).probabilities
+        probabilities = np.zeros((len(given), len(self.classes_)))
+        probabilities[:, self._order] = given
+        return probabilities
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable label of each row."""
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+
+def _is_frame(X: Any) -> bool:
+    return isinstance(X, Mapping) or type(X).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"} and getattr(X, "ndim", 2) == 2
+
+
+def _of_texts(X: Any) -> Any:
+    """X as an array; of objects only if some cell is a text that is no number."""
+    from scipy import sparse
+
+    if sparse.issparse(X):
+        raise TypeError(f"X: got a sparse matrix, expected a dense one: Sparse data was passed, use X.toarray()")
+    array = np.asarray(X)
+    if array.ndim != 2 or array.dtype.kind not in "OU":
+        return array if array.dtype.kind != "O" else array
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    if any(not isinstance(cell, (str, numbers.Real)) and cell is not None for cell in array.flat):
+        # The message of scikit-learn for cells that are neither.
+        array.astype(np.float64)
+    return array.astype(object)
+
+
+def _name(y: Any, X: Any) -> str:
+    """The name of the column to predict: that of y, if it has one that no column of X has."""
+    name = getattr(y, "name", None)
+    taken = {str(column) for column in getattr(X, "columns", [])}
+    name = str(name) if name is not None else TARGET
+    while name in taken:
+        name = f"{name}_"
+    return name
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return 0
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return int(random_state.randint(0, 2**31 - 1))
