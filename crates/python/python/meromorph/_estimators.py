@@ -40,23 +40,30 @@ class _Estimator(Arguments, BaseEstimator):
             # Categories, dates and texts are the engine's business.
             validate_data(self, X, reset=reset, skip_check_array=True)
             return X
-        X = _of_texts(X)
-        if X.dtype.kind == "O":
+        if _has_texts(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return {f"x{at}": X[:, at] for at in range(X.shape[1])}
+            return {f"x{at}": np.asarray(X)[:, at] for at in range(np.shape(X)[1])}
         X = validate_data(
-            self, X, reset=reset, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2 if reset else 1
+            self,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=2 if reset else 1,
         )
         return {f"x{at}": X[:, at] for at in range(X.shape[1])}
 
-    def _fit(self, X: Any, y: Any, name: str) -> Model:
-        columns = self._columns(X, reset=True)
+    def _fit(self, columns: Any, y: Any, name: str, task: str) -> Model:
         table = table_of(columns, what="X", more={name: y})
-        if table.rows() != len(y if not isinstance(y, tuple) else y[0]):
-            raise ValueError(f"X has {table.rows()} rows, y has {len(y)}: expected as many")
-        options = {key: value for key, value in self.get_params(deep=False).items() if key not in {"device", "threads", "progress", "random_state"}}
-        options |= {"seed": _seed(self.random_state), "test": 0.0}
-        return Model.train(table, target=name, device=self.device, threads=self.threads, progress=self.progress, **options)
+        options = {
+            key: value
+            for key, value in self.get_params(deep=False).items()
+            if key not in {"device", "threads", "progress", "random_state"}
+        }
+        options |= {"task": task, "seed": _seed(self.random_state), "test": 0.0}
+        return Model.train(
+            table, target=name, device=self.device, threads=self.threads, progress=self.progress, **options
+        )
 
     def _predicted(self, X: Any, **options: Any) -> Predictions:
         check_is_fitted(self, "model_")
@@ -85,7 +92,8 @@ class MeroRegressor(RegressorMixin, _Estimator):
         """Trains on X, a frame or an array [rows, columns] of numbers, in which NaN is missing, and y [rows]."""
         if y is None:
             raise ValueError("this MeroRegressor requires y to be passed, but the target y is None")
-        name = _name(y, X)
+        columns = self._columns(X, reset=True)
+        name = _name(y, columns)
         y = column_or_1d(y, warn=True, dtype=None)
         if y.dtype.kind == "O":
             y = y.astype(np.float64)
@@ -93,7 +101,7 @@ class MeroRegressor(RegressorMixin, _Estimator):
             raise ValueError("y: got complex numbers, expected real ones. Complex data not supported")
         if not np.all(np.isfinite(np.asarray(y, dtype=np.float64))):
             raise ValueError("y: Input y contains NaN or infinity, expected finite numbers")
-        self.model_ = self._fit(X, np.asarray(y, dtype=np.float64), name)
+        self.model_ = self._fit(columns, np.asarray(y, dtype=np.float64), name, "regression")
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -121,17 +129,20 @@ class MeroClassifier(ClassifierMixin, _Estimator):
         """Trains on X, a frame or an array [rows, columns] of numbers, in which NaN is missing, and labels y [rows]."""
         if y is None:
             raise ValueError("this MeroClassifier requires y to be passed, but the target y is None")
-        name = _name(y, X)
+        columns = self._columns(X, reset=True)
+        name = _name(y, columns)
         y = column_or_1d(y, warn=True, dtype=None)
         if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
             raise ValueError("y: Input y contains NaN or infinity, expected labels")
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise ValueError(f"y: got 1 class, {classes[0]!r}: expected at least two, or there is nothing to learn")
+            raise ValueError(
+                f"y: got 1 class, {classes.tolist()[0]!r}: expected at least two, or there is nothing to learn"
+            )
         self.classes_ = classes
         levels = [str(label) for label in classes.tolist()]
-        model = self._fit(X, categories(codes, levels), name)
+        model = self._fit(columns, categories(codes, levels), name, "classification")
         # The engine has its own order of levels.
         self._order = [levels.index(label) for label in model.info["target"]["classes"]]
         self.model_ = model
@@ -146,36 +157,39 @@ class MeroClassifier(ClassifierMixin, _Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable label of each row."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        most = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[most]
 
 
 def _is_frame(X: Any) -> bool:
-    return isinstance(X, Mapping) or type(X).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"} and getattr(X, "ndim", 2) == 2
+    if hasattr(X, "tocsr"):
+        return False
+    return (
+        isinstance(X, Mapping)
+        or type(X).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}
+        and getattr(X, "ndim", 2) == 2
+    )
 
 
-def _of_texts(X: Any) -> Any:
-    """X as an array; of objects only if some cell is a text that is no number."""
-    from scipy import sparse
-
-    if sparse.issparse(X):
-        raise TypeError(f"X: got a sparse matrix, expected a dense one: Sparse data was passed, use X.toarray()")
+def _has_texts(X: Any) -> bool:
+    """Whether X is an array of texts, or of objects among which there are texts that are no numbers."""
+    if hasattr(X, "tocsr"):
+        return False
     array = np.asarray(X)
     if array.ndim != 2 or array.dtype.kind not in "OU":
-        return array if array.dtype.kind != "O" else array
+        return False
     try:
-        return array.astype(np.float64)
-    except (TypeError, ValueError):
-        pass
-    if any(not isinstance(cell, (str, numbers.Real)) and cell is not None for cell in array.flat):
-        # The message of scikit-learn for cells that are neither.
         array.astype(np.float64)
-    return array.astype(object)
+    except (TypeError, ValueError):
+        return all(isinstance(cell, (str, numbers.Real)) or cell is None for cell in array.flat)
+    return False
 
 
-def _name(y: Any, X: Any) -> str:
-    """The name of the column to predict: that of y, if it has one that no column of X has."""
+def _name(y: Any, columns: Any) -> str:
+    """The name of the column to predict: that of y, if it has one that no other column has."""
     name = getattr(y, "name", None)
-    taken = {str(column) for column in getattr(X, "columns", [])}
+    names = getattr(columns, "column_names", None) or getattr(columns, "columns", columns)
+    taken = {str(column) for column in names}
     name = str(name) if name is not None else TARGET
     while name in taken:
         name = f"{name}_"

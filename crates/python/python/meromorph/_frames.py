@@ -1,7 +1,7 @@
-"""Tables from whatever holds columns: a frame is read as the CSV file that it would be saved as.
+"""Tables from whatever holds columns: a frame is read as the CSV file that pandas would save it as.
 
-Columns of numbers are taken as they are. All others are written as CSV by the library that they come from, and read like a file: categories, dates, truth
-values and missing cells mean here what they mean to the command.
+Columns of numbers are taken as they are. All others are written as CSV and read like a file: categories, dates, truth values and missing cells mean here what
+they mean to the command, and the same in every library.
 """
 
 from __future__ import annotations
@@ -44,6 +44,17 @@ def categories(codes: np.ndarray, levels: Sequence[str]) -> tuple[np.ndarray, li
     return np.where(codes < 0, MISSING_CODE, codes).astype(np.uint32), list(levels)
 
 
+def labels_of(data: Any, name: str) -> str | None:
+    """The type of the labels in a column, as a model notes it: `number`, `boolean`, or None for texts."""
+    try:
+        column = (
+            np.asarray(data[name]) if not isinstance(data, np.ndarray) or data.dtype.names else data[:, int(name[1:])]
+        )
+    except (TypeError, KeyError, IndexError, ValueError):
+        return None
+    return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(column.dtype.kind)
+
+
 def _columns(data: Any, what: str) -> tuple[list[tuple[str, Any]], bytes | None]:
     library = type(data).__module__.partition(".")[0]
     if library == "pandas":
@@ -75,7 +86,9 @@ def _imported(name: str, what: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise TypeError(f"{what}: a stream of Arrow is read by {name}, which is not installed: pip install {name}") from None
+        raise TypeError(
+            f"{what}: a stream of Arrow is read by {name}, which is not installed: pip install {name}"
+        ) from None
 
 
 def doubles(values: Any, what: str) -> np.ndarray:
@@ -200,11 +213,18 @@ def _of_polars(frame: Any) -> tuple[list[tuple[str, Any]], bytes | None]:
             numbers = frame[name].cast(pl.Float32 if single else pl.Float64).to_numpy()
             columns.append((name, doubles(numbers, f'column "{name}"')))
         elif dtype.is_nested() or dtype in (pl.Object, pl.Binary):
-            raise ValueError(f'data: column "{name}" is of type {dtype}, expected numbers, texts, truth values or dates')
+            raise ValueError(
+                f'data: column "{name}" is of type {dtype}, expected numbers, texts, truth values or dates'
+            )
         else:
             written.append(name)
             columns.append((name, None))
-    return columns, frame.select(written).write_csv().encode() if written else None
+            if dtype == pl.Boolean:
+                frame = frame.with_columns(pl.col(name).cast(pl.String).str.to_titlecase())
+            elif dtype == pl.Datetime and (frame[name].dt.truncate("1d") == frame[name]).all():
+                frame = frame.with_columns(pl.col(name).cast(pl.Date))
+    text = frame.select(written).write_csv(datetime_format="%Y-%m-%d %H:%M:%S%.f") if written else ""
+    return columns, text.encode() if written else None
 
 
 def _of_arrow(table: Any) -> tuple[list[tuple[str, Any]], bytes | None]:
@@ -231,6 +251,22 @@ def _of_arrow(table: Any) -> tuple[list[tuple[str, Any]], bytes | None]:
     if not written:
         return columns, None
     out = io.BytesIO()
-    decoded = {name: table[name].cast(table[name].type.value_type) if pa.types.is_dictionary(table[name].type) else table[name] for name in written}
-    pyarrow.csv.write_csv(pa.table(decoded), out)
+    pyarrow.csv.write_csv(pa.table({name: _plain(table[name]) for name in written}), out)
     return columns, out.getvalue()
+
+
+def _plain(column: Any) -> Any:
+    """A column of Arrow as one that its writer of CSV writes like pandas."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_boolean(column.type):
+        return pc.if_else(column, "True", "False")
+    if (
+        pa.types.is_timestamp(column.type)
+        and pc.all(pc.equal(pc.floor_temporal(column, unit="day"), column)).as_py() is not False
+    ):
+        return column.cast(pa.date32())
+    return column

@@ -33,12 +33,26 @@ def model(model: Model) -> str:
     """A model, how well it does and what it uses."""
     about = model.info
     training = about["training"] or {}
-    parts = [("validation", training.get("val")), ("test", training.get("test")), ("without inputs", training.get("baseline"))]
+    parts = [
+        ("validation", training.get("val")),
+        ("test", training.get("test")),
+        ("without inputs", training.get("baseline")),
+    ]
     parts = [(name, figures) for name, figures in parts if figures]
-    names = list(dict.fromkeys(name for _, figures in parts for name, value in figures.items() if value is not None and not isinstance(value, (list, dict))))
+    names = list(
+        dict.fromkeys(
+            name
+            for _, figures in parts
+            for name, value in figures.items()
+            if value is not None and not isinstance(value, (list, dict))
+        )
+    )
     columns = {"": [name for name, _ in parts]} | {name: [figures.get(name) for _, figures in parts] for name in names}
     head = f"<b>{escape(about['task'])}</b> of <code>{escape(model.target)}</code> from {len(model.columns)} columns, {about['parameters']:,} parameters"
-    body = "".join(f"<tr>{''.join(f'<td>{escape(_text(columns[name][at]))}</td>' for name in columns)}</tr>" for at in range(len(parts)))
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(_text(columns[name][at]))}</td>' for name in columns)}</tr>"
+        for at in range(len(parts))
+    )
     heads = "".join(f"<th>{escape(name)}</th>" for name in columns)
     curve = _curve(model.run["history"]) if model.run and len(model.run["history"]) > 1 else ""
     return f"<div>{head}<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{curve}</div>"
@@ -63,6 +77,8 @@ def _curve(history: list[dict[str, Any]]) -> str:
             if value is not None
         ]
         if points:
-            lines.append(f'<polyline points="{" ".join(points)}" fill="none" stroke="{colour}" stroke-width="1.5"><title>{name} loss</title></polyline>')
+            lines.append(
+                f'<polyline points="{" ".join(points)}" fill="none" stroke="{colour}" stroke-width="1.5"><title>{name} loss</title></polyline>'
+            )
     label = f"loss of {len(history)} epochs, from {max(present):.3g} to {min(present):.3g}"
     return f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{label}">{"".join(lines)}</svg><p>{label}: training grey, validation blue</p>'

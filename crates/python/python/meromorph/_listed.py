@@ -35,10 +35,15 @@ class Options(Sequence[Option]):
         return iter(self._rows)
 
     def __repr__(self) -> str:
-        return "\n".join(f"{row.name} ({row.type.replace('`', '')}): {row.doc}" + (f"; {row.default}" if row.default else "") for row in self)
+        return "\n".join(
+            f"{row.name} ({row.type.replace('`', '')}): {row.doc}" + (f"; {row.default}" if row.default else "")
+            for row in self
+        )
 
     def _repr_html_(self) -> str:
-        lines = "".join("<tr>" + "".join(f"<td>{escape(cell.replace('`', ''))}</td>" for cell in row) + "</tr>" for row in self)
+        lines = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell.replace('`', ''))}</td>" for cell in row) + "</tr>" for row in self
+        )
         head = "".join(f"<th>{name}</th>" for name in Option._fields)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _engine
-from ._frames import table_of
+from ._frames import labels_of, table_of
 from ._progress import watcher
 
 
@@ -94,12 +94,17 @@ class Model:
         finally:
             if watch is not None:
                 watch.close()
+        labels = labels_of(data, target) if json.loads(engine.info())["task"] == "classification" else None
         run = json.loads(report)
+        if labels:
+            engine = engine.labelled(labels)
         for warning in run["warnings"]:
             warnings.warn(f"train: {warning}", stacklevel=2)
         if run["stop"] == "requested":
             best, epochs = run["best_epoch"], run["epochs"]
-            warnings.warn(f"train: stopped after epoch {epochs}: this is the model of epoch {best}, the best so far", stacklevel=2)
+            warnings.warn(
+                f"train: stopped after epoch {epochs}: this is the model of epoch {best}, the best so far", stacklevel=2
+            )
         return cls(engine, run)
 
     @classmethod
@@ -157,21 +162,45 @@ class Model:
         """The labels that it predicts, in the order of the probabilities; empty of a model of numbers."""
         return _typed((self.info["target"] or {}).get("classes", []), self.info["labels"])
 
-    def predict(self, data: Any, *, device: str = "auto", threads: int = 0, reading: Mapping[str, Any] | None = None, **options: Any) -> np.ndarray:
+    def predict(
+        self,
+        data: Any,
+        *,
+        device: str = "auto",
+        threads: int = 0,
+        reading: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> np.ndarray:
         """A number or a label for each row of a table; NaN or None where there is none.
 
         `options` are those of `mero predict`, such as `unknown="refuse"`. `predictions` has the rest of what is known of each row.
         """
         return self.predictions(data, device=device, threads=threads, reading=reading, **options).value
 
-    def predict_proba(self, data: Any, *, device: str = "auto", threads: int = 0, reading: Mapping[str, Any] | None = None, **options: Any) -> np.ndarray:
+    def predict_proba(
+        self,
+        data: Any,
+        *,
+        device: str = "auto",
+        threads: int = 0,
+        reading: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> np.ndarray:
         """The probability of each class [rows, classes], in the order of `classes`. Raises ValueError for a model of numbers."""
         probabilities = self.predictions(data, device=device, threads=threads, reading=reading, **options).probabilities
         if probabilities is None:
             raise ValueError(f'predict_proba: the model predicts numbers of "{self.target}", expected one of classes')
         return probabilities
 
-    def predictions(self, data: Any, *, device: str = "auto", threads: int = 0, reading: Mapping[str, Any] | None = None, **options: Any) -> Predictions:
+    def predictions(
+        self,
+        data: Any,
+        *,
+        device: str = "auto",
+        threads: int = 0,
+        reading: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Predictions:
         """The prediction of each row with all that is known of it: `predictions(df, interval=0.9)` has `lower` and `upper`."""
         table = self._table(data, reading)
         parts = self._engine.predict(table, options, device, threads)
@@ -184,7 +213,9 @@ class Model:
     def _table(self, data: Any, reading: Mapping[str, Any] | None) -> _engine.Table:
         if isinstance(data, np.ndarray) and data.dtype.names is None and data.ndim == 2:
             if data.shape[1] != len(self.columns):
-                raise ValueError(f"predict: X has {data.shape[1]} columns, expected {len(self.columns)}: {', '.join(self.columns)}")
+                raise ValueError(
+                    f"predict: X has {data.shape[1]} columns, expected {len(self.columns)}: {', '.join(self.columns)}"
+                )
             data = dict(zip(self.columns, data.T, strict=True))
         return table_of(data, reading)
 
