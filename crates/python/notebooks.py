@@ -1,6 +1,7 @@
 """Runs notebooks: all their cells, in one namespace each, without Jupyter.
 
-`python notebooks.py [FILE …]` runs those of examples/python and fails where a cell does; with `--write` it also stores what each cell shows.
+`python notebooks.py [FILE …]` runs those of examples/python and fails where a cell does; with `--write` it also stores
+what each cell shows.
 """
 
 from __future__ import annotations

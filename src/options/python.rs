@@ -6,11 +6,11 @@ use super::{Entry, Kind, Naming, Table};
 /// Columns of a line of Python.
 const COLUMNS: usize = 120;
 
-/// The body of a `TypedDict`: a document of every option, then its type.
-pub fn python_fields<T>(table: &Table<T>) -> String {
-    let fields: String =
-        table.entries().map(|entry| format!("    {}: {} | None\n", name(entry), type_of(&entry.kind))).collect();
-    format!("\n{}{fields}", python_document(table, &[], "    "))
+/// The body of a `TypedDict` of the options but some: a document of each, then its type.
+pub fn python_fields<T>(table: &Table<T>, without: &[&str]) -> String {
+    let kept = table.entries().filter(|entry| !without.contains(&entry.name));
+    let fields: String = kept.map(|entry| format!("    {}: {} | None\n", name(entry), type_of(&entry.kind))).collect();
+    format!("\n{}{fields}", python_document(table, without, "    "))
 }
 
 /// The lines of a docstring about the options but some: the name of each with its type, then what it does and its default.

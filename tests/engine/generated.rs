@@ -103,11 +103,11 @@ const PYTHON: &str = "crates/python/python/meromorph";
 fn python_types_have_every_option() {
     let head = "# Generated from the tables of options by `MERO_WRITE=1 cargo test --test engine generated`: do not edit.\n\"\"\"The options of each task, for type checkers and help.\"\"\"\n\nfrom __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\nfrom typing import Literal, TypedDict\n";
     let tasks = [
-        ("TrainOptions", "Options of a training run.", python_fields(&OPTIONS)),
-        ("ReadingOptions", "How a table of text is written.", python_fields(&READING)),
-        ("PredictOptions", "Options of a prediction.", python_fields(&PREDICTING)),
-        ("FitOptions", "Options of a curve fit.", python_fields(&fit::OPTIONS)),
-        ("ContrastOptions", "Options of a learned memory.", python_fields(&contrast::OPTIONS)),
+        ("TrainOptions", "Options of a training run, besides its target.", python_fields(&OPTIONS, &["target"])),
+        ("ReadingOptions", "How a table of text is written.", python_fields(&READING, &[])),
+        ("PredictOptions", "Options of a prediction.", python_fields(&PREDICTING, &[])),
+        ("FitOptions", "Options of a curve fit.", python_fields(&fit::OPTIONS, &[])),
+        ("ContrastOptions", "Options of a learned memory.", python_fields(&contrast::OPTIONS, &[])),
     ];
     let class = |(name, doc, fields): &(&str, &str, String)| {
         let (documents, types): (Vec<&str>, Vec<&str>) = fields.lines().partition(|line| !line.ends_with("| None"));

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
 
+import meromorph as mm
 import numpy as np
 import pytest
-
-import meromorph as mm
 
 X = np.linspace(0, 4, 200)
 
@@ -66,7 +64,7 @@ def test_a_pole_has_no_value():
 
 def test_intervals_contain_what_they_say(square):
     found = square.predictions({"x": X}, interval=0.9, device="cpu")
-    inside = (found.lower <= X**2) & (X**2 <= found.upper)
+    inside = (found.lower <= X**2) & (found.upper >= X**2)
     assert 0.75 < inside.mean() <= 1
     assert "lower" in found.columns()
 
@@ -88,7 +86,7 @@ def test_files(tmp_path, square):
     with pytest.raises(FileNotFoundError):
         mm.Model.load(tmp_path / "absent")
     path.write_bytes(path.read_bytes()[:-4])
-    with pytest.raises(ValueError, match="m.safetensors"):
+    with pytest.raises(ValueError, match=r"m\.safetensors"):
         mm.Model.load(path)
     with pytest.raises(ValueError):
         mm.Model.from_bytes(b"PK\x03\x04")
@@ -99,7 +97,7 @@ def test_files(tmp_path, square):
     [
         ({"epoch": 3}, TypeError, 'train: option "epoch" is unknown: did you mean "epochs"?'),
         ({"weightDecay": 3}, TypeError, 'train: option "weightDecay" is unknown: did you mean "weight_decay"?'),
-        ({"epochs": -1}, ValueError, "train: epochs: got -1, expected a whole number"),
+        ({"epochs": -1}, ValueError, r"train: epochs: got -1, expected a whole number"),
         ({"epochs": "many"}, ValueError, 'train: epochs: got "many", expected a whole number'),
         ({"activation": "relux"}, ValueError, "train: activation"),
         ({"device": "tpu"}, ValueError, 'device "tpu"'),
@@ -162,7 +160,7 @@ x = np.linspace(0, 4, 20_000)
 
 def run(text: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", LONG + textwrap.dedent(text)], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", LONG + textwrap.dedent(text)], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -6,26 +6,31 @@
 >>> bool(abs(model.predict({"x": [1.5]})[0] - 2.25) < 0.3)
 True
 
-`Model` trains on a table and predicts, `MeroRegressor` and `MeroClassifier` are estimators of scikit-learn. Options have the names, ranges and
-defaults of the command `mero`. Nothing but this package and NumPy is needed; pandas, polars, PyArrow and scikit-learn are used where they are there.
+`Model` trains on a table and predicts, `MeroRegressor` and `MeroClassifier` are estimators of scikit-learn. Options
+have the names, ranges and
+defaults of the command `mero`. Nothing but this package and NumPy is needed; pandas, polars, PyArrow and scikit-learn
+are used where they are there.
 """
 
 from importlib import import_module as _import_module
 from typing import Any as _Any
 
-from ._engine import VERSION as __version__
+from . import _engine
 
-# Each name and the module that has it: a module is imported when the first of its names is used, so that importing the package is fast.
+__version__: str = _engine.VERSION
+
+# Each name and the module that has it: a module is imported when the first of its names is used,
+# so that importing the package is fast.
 _NAMES = {
     "Model": "_model",
     "Predictions": "_model",
     "MeroRegressor": "_estimators",
     "MeroClassifier": "_estimators",
-    "devices": "_engine",
+    "devices": "_listed",
     "options": "_listed",
 }
 
-__all__ = ["__version__", *_NAMES]
+__all__ = ["__version__", *_NAMES]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> _Any:

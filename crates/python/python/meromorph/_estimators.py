@@ -151,6 +151,7 @@ class MeroClassifier(ClassifierMixin, _Estimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class [rows, classes], in the order of `classes_`."""
         given = self._predicted(X).probabilities
+        assert given is not None, "a model of classes has probabilities"
         probabilities = np.zeros((len(given), len(self.classes_)))
         probabilities[:, self._order] = given
         return probabilities
@@ -164,10 +165,8 @@ class MeroClassifier(ClassifierMixin, _Estimator):
 def _is_frame(X: Any) -> bool:
     if hasattr(X, "tocsr"):
         return False
-    return (
-        isinstance(X, Mapping)
-        or type(X).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"}
-        and getattr(X, "ndim", 2) == 2
+    return isinstance(X, Mapping) or (
+        type(X).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"} and getattr(X, "ndim", 2) == 2
     )
 
 

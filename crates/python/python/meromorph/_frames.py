@@ -1,6 +1,7 @@
 """Tables from whatever holds columns: a frame is read as the CSV file that pandas would save it as.
 
-Columns of numbers are taken as they are. All others are written as CSV and read like a file: categories, dates, truth values and missing cells mean here what
+Columns of numbers are taken as they are. All others are written as CSV and read like a file: categories, dates, truth
+values and missing cells mean here what
 they mean to the command, and the same in every library.
 """
 
@@ -144,9 +145,8 @@ def _cell(cell: Any, name: str, row: int, what: str) -> str:
         return str(cell)
     if isinstance(cell, np.generic):
         return str(cell.item())
-    raise ValueError(
-        f'{what}: row {row + 1}: column "{name}" is a value of type {type(cell).__name__}, expected a number, a text, a truth value or a date'
-    )
+    got = f'{what}: row {row + 1}: column "{name}" is a value of type {type(cell).__name__}'
+    raise ValueError(f"{got}, expected a number, a text, a truth value or a date")
 
 
 def _csv(columns: Mapping[str, Sequence[str]], what: str) -> bytes:
@@ -182,7 +182,7 @@ def _of_pandas(frame: Any, what: str) -> tuple[list[tuple[str, Any]], bytes | No
             numbers = series.to_numpy() if isinstance(dtype, np.dtype) else series.to_numpy(np.float64, na_value=np.nan)
             columns.append((str(name), doubles(numbers, f'{what}: column "{name}"')))
             continue
-        if dtype == object:
+        if isinstance(dtype, np.dtype) and dtype.kind == "O":
             _check_objects(series, str(name), what)
         written.append(at)
         columns.append((str(name), None))
@@ -241,8 +241,8 @@ def _of_arrow(table: Any) -> tuple[list[tuple[str, Any]], bytes | None]:
         kind = column.type
         if pa.types.is_integer(kind) or pa.types.is_floating(kind):
             single = pa.types.is_float32(kind)
-            column = column.cast(pa.float32() if single else pa.float64(), safe=False)
-            columns.append((name, doubles(column.to_numpy(), f'column "{name}"')))
+            numbers = column.cast(pa.float32() if single else pa.float64(), safe=False).to_numpy()
+            columns.append((name, doubles(numbers, f'column "{name}"')))
         elif pa.types.is_nested(kind) or pa.types.is_binary(kind):
             raise ValueError(f'data: column "{name}" is of type {kind}, expected numbers, texts, truth values or dates')
         else:

@@ -53,6 +53,16 @@ def options(task: str) -> Options:
 
     >>> import meromorph as mm
     >>> next(option.doc for option in mm.options("train") if option.name == "epochs")
-    'Maximum passes over the training rows'
+    'Maximum number of passes over the training rows'
     """
     return Options([Option(*row) for row in _engine.options(task)])
+
+
+def devices() -> list[str]:
+    """The names of the devices that this build can use; whether this machine has one shows when it is opened.
+
+    >>> import meromorph as mm
+    >>> "cpu" in mm.devices()
+    True
+    """
+    return list(_engine.devices())

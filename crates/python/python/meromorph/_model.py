@@ -7,13 +7,16 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from . import _engine
 from ._frames import labels_of, table_of
 from ._progress import watcher
+
+if TYPE_CHECKING:
+    from ._options import PredictOptions, ReadingOptions, TrainOptions
 
 
 @dataclass(frozen=True)
@@ -74,17 +77,25 @@ class Model:
         device: str = "auto",
         threads: int = 0,
         progress: bool | Callable[[dict[str, Any]], Any] | None = None,
-        reading: Mapping[str, Any] | None = None,
-        **options: Any,
+        reading: ReadingOptions | None = None,
+        **options: Unpack[TrainOptions],
     ) -> Model:
         """Trains a model that predicts the column `target` of a table from its other columns.
 
-        `data` is a frame of pandas, polars or PyArrow, a mapping of columns, an array [rows, columns], or the path of a file. `options` are those of
-        `mero train`, with underscores: `Model.train(df, target="price", hidden=[64, 64], epochs=50, test=0.2)`; `meromorph.options("train")` lists them. With
-        `folds` the model is cross-validated first. `reading` says how a file is written, as in `{"decimal": ","}`. `progress` shows a bar, or is called with each
-        epoch; it stops the run by returning False. Ctrl-C stops the run as well: the model is then that of the best epoch so far.
+        `data` is a frame of pandas, polars or PyArrow, a mapping of columns, an array [rows, columns], or the path of a
+        file; `reading` says how a file is written, as in `{"decimal": ","}`. `options` are those of `mero train`, with
+        underscores; `meromorph.options("train")` lists them. With `folds` the model is cross-validated first.
 
-        Raises ValueError for options and data that cannot be used, TypeError for unknown options, FloatingPointError if the loss diverges.
+        `progress` shows a bar, or is called with each epoch, and stops the run by returning False. Ctrl-C stops it as
+        well. The model is then that of the best epoch so far.
+
+        >>> import meromorph as mm
+        >>> table = {"x": [0.0, 1.0, 2.0, 3.0] * 20, "y": [1.5, 3.5, 5.5, 7.5] * 20}
+        >>> mm.Model.train(table, target="y", hidden=[16], epochs=5, device="cpu", progress=False)
+        <Model of y: regression from 1 columns, 97 parameters>
+
+        Raises ValueError for options and data that cannot be used, TypeError for unknown options, FloatingPointError if
+        the loss diverges.
         """
         table = table_of(data, reading)
         given = {"target": target, **options}
@@ -109,7 +120,8 @@ class Model:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
-        """The model of a file that `save` or the command wrote. Raises OSError without the file, ValueError for another kind of file."""
+        """The model of a file that `save` or the command wrote. Raises OSError without the file, ValueError for another
+        kind of file."""
         with open(path, "rb") as file:
             return cls(_engine.Model.load(file.read(), os.fspath(path)))
 
@@ -168,12 +180,13 @@ class Model:
         *,
         device: str = "auto",
         threads: int = 0,
-        reading: Mapping[str, Any] | None = None,
-        **options: Any,
+        reading: ReadingOptions | None = None,
+        **options: Unpack[PredictOptions],
     ) -> np.ndarray:
         """A number or a label for each row of a table; NaN or None where there is none.
 
-        `options` are those of `mero predict`, such as `unknown="refuse"`. `predictions` has the rest of what is known of each row.
+        `options` are those of `mero predict`, such as `unknown="refuse"`. `predictions` has the rest of what is known
+        of each row.
         """
         return self.predictions(data, device=device, threads=threads, reading=reading, **options).value
 
@@ -183,10 +196,11 @@ class Model:
         *,
         device: str = "auto",
         threads: int = 0,
-        reading: Mapping[str, Any] | None = None,
-        **options: Any,
+        reading: ReadingOptions | None = None,
+        **options: Unpack[PredictOptions],
     ) -> np.ndarray:
-        """The probability of each class [rows, classes], in the order of `classes`. Raises ValueError for a model of numbers."""
+        """The probability of each class [rows, classes], in the order of `classes`. Raises ValueError for a model of
+        numbers."""
         probabilities = self.predictions(data, device=device, threads=threads, reading=reading, **options).probabilities
         if probabilities is None:
             raise ValueError(f'predict_proba: the model predicts numbers of "{self.target}", expected one of classes')
@@ -198,30 +212,31 @@ class Model:
         *,
         device: str = "auto",
         threads: int = 0,
-        reading: Mapping[str, Any] | None = None,
-        **options: Any,
+        reading: ReadingOptions | None = None,
+        **options: Unpack[PredictOptions],
     ) -> Predictions:
-        """The prediction of each row with all that is known of it: `predictions(df, interval=0.9)` has `lower` and `upper`."""
+        """The prediction of each row with all that is known of it: `predictions(df, interval=0.9)` has `lower` and
+        `upper`."""
         table = self._table(data, reading)
-        parts = self._engine.predict(table, options, device, threads)
+        parts = self._engine.predict(table, dict(options), device, threads)
         value = parts.pop("value", None)
         code, probabilities = parts.pop("code", None), parts.pop("probabilities", None)
         if code is not None:
             value, probabilities = _labels(self.classes, code), probabilities.reshape(len(code), -1)
         return Predictions(value=value, probabilities=probabilities, **parts)
 
-    def _table(self, data: Any, reading: Mapping[str, Any] | None) -> _engine.Table:
+    def _table(self, data: Any, reading: ReadingOptions | None) -> _engine.Table:
         if isinstance(data, np.ndarray) and data.dtype.names is None and data.ndim == 2:
             if data.shape[1] != len(self.columns):
-                raise ValueError(
-                    f"predict: X has {data.shape[1]} columns, expected {len(self.columns)}: {', '.join(self.columns)}"
-                )
+                expected = f"{len(self.columns)}: {', '.join(self.columns)}"
+                raise ValueError(f"predict: X has {data.shape[1]} columns, expected {expected}")
             data = dict(zip(self.columns, data.T, strict=True))
         return table_of(data, reading)
 
     def __repr__(self) -> str:
         about = self.info
-        return f"<Model of {self.target}: {about['task']} from {len(self.columns)} columns, {about['parameters']} parameters>"
+        size = f"{len(self.columns)} columns, {about['parameters']} parameters"
+        return f"<Model of {self.target}: {about['task']} from {size}>"
 
     def _repr_html_(self) -> str:
         from ._html import model

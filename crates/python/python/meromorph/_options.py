@@ -8,10 +8,8 @@ from typing import Literal, TypedDict
 
 
 class TrainOptions(TypedDict, total=False):
-    """Options of a training run.
+    """Options of a training run, besides its target.
 
-    target : the name of a column
-        Column to predict.
     more_targets : names
         Columns that hold, with target, the shares of classes, for loss kl.
     task : regression, classification
@@ -167,7 +165,6 @@ class TrainOptions(TypedDict, total=False):
         Draw rows with replacement, more often where the model errs about poles.
     """
 
-    target: str | None
     more_targets: Sequence[str] | None
     task: Literal["regression", "classification"] | None
     features: Sequence[str] | None

@@ -94,6 +94,6 @@ def watcher(progress: bool | Callable[[dict[str, Any]], Any] | None, epochs: Any
     if callable(progress):
         return Watcher(progress)
     is_seen = sys.stderr is not None and (_in_notebook() or sys.stderr.isatty())
-    if progress is None and not is_seen or progress is False:
+    if (progress is None and not is_seen) or progress is False:
         return None
     return Watcher(Bar(epochs if isinstance(epochs, int) else None))
