@@ -31,6 +31,8 @@ Contributors, MIT or Apache-2.0.
 
 
 def make():
+    # Lists are made of what the lock file names, without asking a registry again.
+    run("cargo", "fetch", "--locked", "--quiet")
     deny = cargo_tool("cargo-deny", DENY)
     run(deny, "--workspace", "check", "--hide-inclusion-graph", "licenses", "bans", "sources")
     try:

@@ -39,7 +39,10 @@ def version():
 def run(*command, cwd=ROOT, **environment):
     """Runs a command; what it prints is shown if it fails. Returns its standard output."""
     command = [str(word) for word in command]
-    done = subprocess.run(command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise Failure(f"{command[0]}: not there; bash tests/run publish installs or names what is missing") from None
     if done.returncode:
         raise Failure(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout[-4000:]}{done.stderr[-8000:]}")
     return done.stdout

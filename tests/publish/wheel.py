@@ -48,7 +48,7 @@ def built(source, folder):
         with tarfile.open(source) as archive:
             archive.extractall(scratch, filter="data")
         [tree] = Path(scratch).iterdir()
-        run(INTERPRETER, "-m", "maturin", "build", "--release", "--locked", "--out", folder, cwd=tree)
+        run(INTERPRETER, "-m", "maturin", "build", "--release", "--out", folder, cwd=tree)
     [wheel] = folder.glob("*.whl")
     return wheel
 
