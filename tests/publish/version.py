@@ -61,6 +61,7 @@ def check_all():
 
 
 def raise_to(new):
+    notes(new)
     for name, before, after in PLACES:
         path = ROOT / name
         text, count = pattern(before, after).subn(rf"\g<1>{new}\g<3>", path.read_text())
