@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-from project import ROOT, Failure, check, version
+from project import OUT, ROOT, Failure, check, version
 
 NUMBER = r"\d+\.\d+\.\d+(?:-[0-9A-Za-z.]+)?"
 CHANGELOG = "docs/CHANGELOG.md"
@@ -38,7 +38,11 @@ def main(arguments):
 
 def make():
     check_all()
-    print("  notes of the release: " + notes(version()).replace("\n", "\n  ", 12)[:600] + " …")
+    OUT.mkdir(parents=True, exist_ok=True)
+    text = notes(version())
+    (OUT / "NOTES.md").write_text(text)
+    heading, _, rest = text.partition("\n")
+    print(f"  version {version()}; notes of the release: section {heading!r}, {len(rest.splitlines())} lines in NOTES.md")
     return []
 
 
