@@ -9,6 +9,7 @@ import command
 import conda
 import crates
 import debian
+import dist
 import licences
 import npm
 import version
@@ -22,6 +23,7 @@ PARTS = {
     "crates": crates.make,
     "npm": npm.make,
     "archive": command.make,
+    "dist": dist.make,
     "deb": debian.make,
     "wheel": wheel.make,
     "conda": conda.make,

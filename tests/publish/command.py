@@ -12,7 +12,7 @@ import npm
 from licences import NATIVE, count
 from project import OUT, ROOT, TARGET, Package, check, empty, run, version
 
-# What packages of the program have in them and no file of the project is; dist-workspace.toml and cargo-deb read it here.
+# What packages of the program have in them and is not among the files of the project; cargo-dist and cargo-deb read it here.
 MADE = ROOT / "crates/mero/packaging/made"
 PLAIN = ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "docs/CHANGELOG.md", NATIVE[0]]
 SHELLS = {"bash": "mero.bash", "zsh": "_mero", "fish": "mero.fish", "powershell": "_mero.ps1", "elvish": "mero.elv"}

@@ -13,6 +13,8 @@ PYTHON = pathlib.Path(sys.executable)
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 # The packages; made anew by every run.
 OUT = TARGET / "publish"
+# Programs whose name is not that of their crate.
+PROGRAMS = {"cargo-dist": "dist"}
 
 
 class Failure(Exception):
@@ -62,7 +64,7 @@ def empty(folder):
 
 def cargo_tool(name, tool_version, *features):
     """The path of a command from crates.io, installed in .tools if that version is not there."""
-    path = TOOLS / "bin" / name
+    path = TOOLS / "bin" / PROGRAMS.get(name, name)
     is_there = path.exists() and tool_version in subprocess.run(
         [path, "--version"], capture_output=True, text=True).stdout
     if not is_there:
