@@ -8,7 +8,8 @@ from project import ROOT, cargo_tool, check, run, version
 INSIDE = ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "THIRD-PARTY.md", "completions", "man", "web"]
 # What docs/PUBLISHING.md adds once the source has an address, here with one that does not exist.
 ADDRESS = [
-    ("Cargo.toml", 'ci = []', 'ci = "github"\ninstallers = ["shell", "powershell", "homebrew"]'),
+    # `dist generate` writes the workflow, so that there is none to compare with here.
+    ("Cargo.toml", "ci = []", 'ci = "github"\nallow-dirty = ["ci"]\ninstallers = ["shell", "powershell", "homebrew"]'),
     ("Cargo.toml", "\nhomepage = ", '\nrepository = "https://github.com/nobody/meromorph"\nhomepage = '),
     ("crates/mero/Cargo.toml", "\nhomepage.workspace = true", "\nhomepage.workspace = true\nrepository.workspace = true"),
 ]
