@@ -1,0 +1,2 @@
+// Curve fits for Python.
+export { CurveFit, fit, fitMany, models } from "../../../web/dist/fit.js";

@@ -1,0 +1,43 @@
+"""The engine in Pyodide: the functions and classes of the native module `_engine` over the WebAssembly of the npm package.
+
+What the engine does takes promises. A function that waits for one is `Waiting`: a call waits, and its attribute `later` is
+the same as a coroutine, for `await`.
+"""
+
+from importlib.metadata import version as _version
+
+from .bridge import absent as _absent
+from .fits import Columns, SavedFit, fit, fit_many, fit_models
+from .models import Model
+from .options import options
+from .tables import Table
+from .training import devices, train
+
+VERSION = _version("meromorph")
+
+residuals = _absent("Fit.residuals")
+formula_parameters = _absent("curve_fit")
+scm_evaluate = _absent("scm")
+scm_reduce = _absent("scm")
+contrast = _absent("contrast")
+Memory = _absent("Memory")
+
+__all__ = [
+    "VERSION",
+    "Columns",
+    "Memory",
+    "Model",
+    "SavedFit",
+    "Table",
+    "contrast",
+    "devices",
+    "fit",
+    "fit_many",
+    "fit_models",
+    "formula_parameters",
+    "options",
+    "residuals",
+    "scm_evaluate",
+    "scm_reduce",
+    "train",
+]
