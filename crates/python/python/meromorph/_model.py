@@ -14,6 +14,7 @@ import numpy as np
 from . import _engine
 from ._frames import labels_of, table_of
 from ._progress import watcher
+from ._waiting import Stoppable, awaited
 
 if TYPE_CHECKING:
     from ._options import PredictOptions, ReadingOptions, TrainOptions
@@ -105,16 +106,51 @@ class Model:
         finally:
             if watch is not None:
                 watch.close()
+        return cls._of_run(engine, report, data, target)
+
+    @classmethod
+    async def train_async(
+        cls,
+        data: Any,
+        *,
+        target: str,
+        folds: int = 0,
+        device: str = "auto",
+        threads: int = 0,
+        progress: bool | Callable[[dict[str, Any]], Any] | None = None,
+        reading: Mapping[str, Any] | None = None,
+        **options: Any,
+    ) -> Model:
+        """Trains as `train` does, while other tasks run: `model = await Model.train_async(df, target="price")`.
+
+        `progress` is called in another thread. If the task is cancelled, the run ends after its current epoch.
+        """
+        table = table_of(data, reading)
+        given = {"target": target, **options}
+        watch = watcher(progress, options.get("epochs"))
+        stoppable = Stoppable(watch)
+        try:
+            call = (table, given, dict(reading or {}), folds, device, threads, stoppable)
+            engine, report = await awaited(_engine.train, *call)
+        finally:
+            stoppable.stop()
+            if watch is not None:
+                watch.close()
+        return cls._of_run(engine, report, data, target)
+
+    @classmethod
+    def _of_run(cls, engine: _engine.Model, report: str, data: Any, target: str) -> Model:
+        """The model of a run, after its warnings."""
         labels = labels_of(data, target) if json.loads(engine.info())["task"] == "classification" else None
         run = json.loads(report)
         if labels:
             engine = engine.labelled(labels)
         for warning in run["warnings"]:
-            warnings.warn(f"train: {warning}", stacklevel=2)
+            warnings.warn(f"train: {warning}", stacklevel=3)
         if run["stop"] == "requested":
             best, epochs = run["best_epoch"], run["epochs"]
             warnings.warn(
-                f"train: stopped after epoch {epochs}: this is the model of epoch {best}, the best so far", stacklevel=2
+                f"train: stopped after epoch {epochs}: this is the model of epoch {best}, the best so far", stacklevel=3
             )
         return cls(engine, run)
 
@@ -215,10 +251,30 @@ class Model:
         reading: ReadingOptions | None = None,
         **options: Unpack[PredictOptions],
     ) -> Predictions:
-        """The prediction of each row with all that is known of it: `predictions(df, interval=0.9)` has `lower` and
-        `upper`."""
+        """The prediction of each row with all that is known of it.
+
+        `predictions(df, interval=0.9)` has `lower` and `upper`.
+        """
+        return self._of_parts(self._engine.predict(self._table(data, reading), dict(options), device, threads))
+
+    async def predict_async(self, data: Any, **options: Any) -> np.ndarray:
+        """Predicts as `predict` does, with the same arguments, while other tasks run."""
+        return (await self.predictions_async(data, **options)).value
+
+    async def predictions_async(
+        self,
+        data: Any,
+        *,
+        device: str = "auto",
+        threads: int = 0,
+        reading: ReadingOptions | None = None,
+        **options: Unpack[PredictOptions],
+    ) -> Predictions:
+        """Predicts as `predictions` does, while other tasks run."""
         table = self._table(data, reading)
-        parts = self._engine.predict(table, dict(options), device, threads)
+        return self._of_parts(await awaited(self._engine.predict, table, dict(options), device, threads))
+
+    def _of_parts(self, parts: dict[str, Any]) -> Predictions:
         value = parts.pop("value", None)
         code, probabilities = parts.pop("code", None), parts.pop("probabilities", None)
         if code is not None:

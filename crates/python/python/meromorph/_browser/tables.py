@@ -96,7 +96,7 @@ class Table:
             return js.File.new([byte_array(self._file)], self.source)
         if self._is_of_numbers():
             return js_object({name: typed_array(cells) for name, cells in self._columns.items()})
-        return byte_array(self._csv())
+        return js.File.new([byte_array(self._csv())], self.source)
 
     def how(self) -> dict[str, Any]:
         """How the table is written that `data` gives."""
