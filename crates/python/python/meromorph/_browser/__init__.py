@@ -7,7 +7,7 @@ the same as a coroutine, for `await`.
 from importlib.metadata import version as _version
 
 from .bridge import absent as _absent
-from .fits import Columns, SavedFit, fit, fit_many, fit_models
+from .fits import Columns, SavedFit, fit, fit_many, fit_models, residuals
 from .models import Model
 from .options import options
 from .tables import Table
@@ -15,8 +15,7 @@ from .training import devices, train
 
 VERSION = _version("meromorph")
 
-residuals = _absent("Fit.residuals")
-formula_parameters = _absent("curve_fit")
+formula_parameters = _absent("curve_fit of a text")
 scm_evaluate = _absent("scm")
 scm_reduce = _absent("scm")
 contrast = _absent("contrast")

@@ -1,0 +1,42 @@
+// A Pyodide with the package in it, in Node, in a page and in a worker. In Node, `node session.mjs` runs the Python of
+// a request of JSON on standard input and prints its value, which is JSON too.
+
+/**
+ * Starts Pyodide from the folder or address `pyodide` and installs the wheel `{ name, bytes }` with micropip. `packages`
+ * are those of the same folder, `archives` further wheels as bytes, `files` texts by name for the working folder.
+ */
+export async function session({ pyodide, wheel, packages = [], archives = [], files = {}, dependencies = true }) {
+  const { loadPyodide } = await import(`${pyodide}/pyodide.mjs`);
+  const python = await loadPyodide({ indexURL: pyodide });
+  await python.loadPackage(packages, { messageCallback: () => {} });
+  for (const bytes of archives) python.unpackArchive(bytes, "wheel");
+  python.FS.writeFile(`/tmp/${wheel.name}`, wheel.bytes);
+  for (const [name, text] of Object.entries(files)) python.FS.writeFile(name, text);
+  const flag = dependencies ? "True" : "False";
+  await python.runPythonAsync(`import micropip\nawait micropip.install("emfs:/tmp/${wheel.name}", deps=${flag})`);
+  return python;
+}
+
+/** Runs a program and returns its value; with `interruptMs`, presses Ctrl-C after so many milliseconds of it. */
+export async function run({ program, interruptMs, ...how }) {
+  const python = await session(how);
+  if (interruptMs) {
+    const buffer = new Uint8Array(new SharedArrayBuffer(1));
+    python.setInterruptBuffer(buffer);
+    setTimeout(() => {
+      buffer[0] = 2;
+    }, interruptMs);
+  }
+  return python.runPythonAsync(program);
+}
+
+if (globalThis.process && process.argv[1] === import.meta.filename) {
+  const { readFileSync } = await import("node:fs");
+  const { basename } = await import("node:path");
+  const { wheel, archives = [], ...request } = JSON.parse(readFileSync(0, "utf8"));
+  const bytes = readFileSync(wheel);
+  const read = archives.map((path) => readFileSync(path));
+  const value = await run({ ...request, wheel: { name: basename(wheel), bytes }, archives: read });
+  // Pyodide prints warnings of Python to standard output as well.
+  console.log(`\nvalue: ${value}`);
+}
