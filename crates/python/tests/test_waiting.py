@@ -43,7 +43,9 @@ def test_a_cancelled_run_ends_after_its_epoch():
 
     async def work():
         run = asyncio.create_task(
-            mm.Model.train_async(DATA, epochs=100_000, patience=0, **HOW | {"progress": lambda event: epochs.append(event)})
+            mm.Model.train_async(
+                DATA, epochs=100_000, patience=0, **HOW | {"progress": lambda event: epochs.append(event)}
+            )
         )
         while not epochs:
             await asyncio.sleep(0.01)

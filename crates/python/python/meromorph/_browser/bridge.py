@@ -51,7 +51,9 @@ def absent(what: str) -> Callable[..., NoReturn]:
     """A function for what this build of the engine lacks."""
 
     def refuse(*_args: Any, **_options: Any) -> NoReturn:
-        raise NotImplementedError(f"{what}: the engine in the browser does not have it: expected the package for CPython")
+        raise NotImplementedError(
+            f"{what}: the engine in the browser does not have it: expected the package for CPython"
+        )
 
     return refuse
 

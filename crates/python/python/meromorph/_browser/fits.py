@@ -119,7 +119,9 @@ async def fit_many(data: Columns, model: str, options: dict[str, Any], each: str
     del threads
     observed = options.get("y")
     if observed not in data.names():
-        raise ValueError(f"fit_many: y: got {observed!r}, expected the column of the observed values, one of {', '.join(data.names())}")
+        raise ValueError(
+            f"fit_many: y: got {observed!r}, expected the column of the observed values, one of {', '.join(data.names())}"
+        )
     if options.get("missing") != "drop" and np.isnan(data.numbers(observed)).any():
         raise ValueError(f'fit_many: column "{observed}" has missing cells: expected numbers, or missing="drop"')
     levels, columns, rows = data.stacked(each, observed)
@@ -129,7 +131,14 @@ async def fit_many(data: Columns, model: str, options: dict[str, Any], each: str
     names = {kind: _arrays(getattr(fits, kind)) for kind in ("parameters", "stderrs")}
     failures = [(one["fit"], one["message"]) for one in json.loads(js.JSON.stringify(fits.failures))]
     converged = array(fits.converged, bool)
-    return {**names, "levels": levels, "rmse": array(fits.rms), "rows": rows, "converged": converged, "failures": failures}
+    return {
+        **names,
+        "levels": levels,
+        "rmse": array(fits.rms),
+        "rows": rows,
+        "converged": converged,
+        "failures": failures,
+    }
 
 
 def _arrays(named: Any) -> dict[str, np.ndarray]:

@@ -117,11 +117,23 @@ def _described(feature: dict[str, Any]) -> dict[str, Any]:
         levels, filled = record["levels"], record["impute"]
         own = "own level" if filled is not None and filled >= len(levels) else None
         missing = None if filled is None else own or levels[filled]
-        return {"name": record["name"], "kind": "category", "levels": levels, "counts": record["counts"], "missing": missing}
+        return {
+            "name": record["name"],
+            "kind": "category",
+            "levels": levels,
+            "counts": record["counts"],
+            "missing": missing,
+        }
     filled = "a level of its own" if record.get("has_gaps") else "counts as no text"
     missing = filled if record["takes_missing"] else None
     encoding = "texts by their hashes"
-    return {"name": record["name"], "kind": "category", "encoding": encoding, "example": record["example"], "missing": missing}
+    return {
+        "name": record["name"],
+        "kind": "category",
+        "encoding": encoding,
+        "example": record["example"],
+        "missing": missing,
+    }
 
 
 def _range(record: dict[str, Any]) -> dict[str, float]:

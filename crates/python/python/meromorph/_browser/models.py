@@ -20,7 +20,11 @@ from .tables import Table, js_object
 _engines: dict[tuple[str, int], asyncio.Future[Any]] = {}
 
 #: What the native engine says of a cell.
-NOTED = {"outside": "outside of the range of training", "unseen": "was not seen by training", "filled": "missing, filled in"}
+NOTED = {
+    "outside": "outside of the range of training",
+    "unseen": "was not seen by training",
+    "filled": "missing, filled in",
+}
 
 
 async def opened(device: str, threads: int) -> Any:

@@ -66,13 +66,17 @@ class Table:
 
     def names(self) -> list[str]:
         """The names of the columns."""
-        return list(self._columns) if self._file is None else [column["name"] for column in self._described()["columns"]]
+        return (
+            list(self._columns) if self._file is None else [column["name"] for column in self._described()["columns"]]
+        )
 
     def is_numeric(self) -> list[bool]:
         """Whether each column holds numbers."""
         if all(isinstance(cells, np.ndarray) for cells in self._columns.values()) and self._file is None:
             return [True] * len(self._columns)
-        return [column["isNumeric"] and column["name"] not in self.categories for column in self._described()["columns"]]
+        return [
+            column["isNumeric"] and column["name"] not in self.categories for column in self._described()["columns"]
+        ]
 
     def rows(self) -> int:
         """The number of rows."""
@@ -87,7 +91,9 @@ class Table:
     def columns(self) -> dict[str, np.ndarray | list[str]]:
         """The columns by name. Raises NotImplementedError for a file, which only runs and predictions read."""
         if self._file is not None:
-            raise NotImplementedError(f"{self.source}: the engine in the browser fits columns, not files: expected pandas.read_csv")
+            raise NotImplementedError(
+                f"{self.source}: the engine in the browser fits columns, not files: expected pandas.read_csv"
+            )
         return self._columns
 
     def data(self) -> Any:
@@ -105,7 +111,9 @@ class Table:
         return {**self.reading, "header": True, "delimiter": ",", "decimal": self._decimal()}
 
     def _is_of_numbers(self) -> bool:
-        return not ARRAYS.issuperset(self._columns) and all(isinstance(cells, np.ndarray) for cells in self._columns.values())
+        return not ARRAYS.issuperset(self._columns) and all(
+            isinstance(cells, np.ndarray) for cells in self._columns.values()
+        )
 
     def _decimal(self) -> str:
         return self.reading.get("decimal", ".")

@@ -145,4 +145,6 @@ def _snake(event: Any) -> Any:
         return [_snake(one) for one in event]
     if not isinstance(event, dict):
         return event
-    return {re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name): _snake(value) for name, value in event.items()}
+    return {
+        re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name): _snake(value) for name, value in event.items()
+    }
