@@ -38,7 +38,7 @@ impl FitOptions {
     }
 
     /// Subtracts the background from the observed values, if the options name one. Errors unless the model is one curve over one column.
-    pub fn subtract_background(&self, formula: &Formula, columns: &[Vec<f64>], y: &mut [f64]) -> Result<()> {
+    pub fn subtract_background(&self, formula: &Formula, columns: &[impl AsRef<[f64]>], y: &mut [f64]) -> Result<()> {
         if self.background == Background::None {
             return Ok(());
         }
@@ -49,6 +49,7 @@ impl FitOptions {
         if let Some(column) = formula.level_columns().first() {
             return Err(Error::usage(format!("background: rows are in sets by \"{column}\", expected one curve")));
         }
+        let x = x.as_ref();
         if y.len() < 4 {
             return Err(Error::usage(format!("background: got {} rows, expected at least 4", y.len())));
         }

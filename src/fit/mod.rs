@@ -20,5 +20,5 @@ pub use answer::{
 pub use background::Background;
 pub use formula::{ColumnFormula, Formula, MODELS, NamedModel, Parameter, RobustLoss, is_named, named};
 pub use options::{FitOptions, OPTIONS};
-pub use rows::{ComputedRows, Facts, Levels, Plan, Problem, Strategy};
+pub use rows::{ComputedRows, Facts, FitRows, FitTable, LevelCells, Levels, Plan, Problem, Strategy};
 pub use search::{Global, Journal, Method, Searched, SolveOptions, Stop, approach};

@@ -8,6 +8,7 @@ use super::{
     add_posterior, add_profiles, is_named, named, solve_inexact, with_errors_in_x,
 };
 use crate::error::{Error, Result, listed};
+use crate::options::Naming;
 use crate::program::parse::is_name;
 
 impl FitOptions {
@@ -49,12 +50,16 @@ impl FitOptions {
     }
 
     /// What to know if y was chosen and a column looks like its standard errors.
-    pub fn target_note(&self, names: &[&str], formula: &Formula, target: &str) -> Option<String> {
+    pub fn target_note(&self, names: &[&str], formula: &Formula, target: &str, naming: Naming) -> Option<String> {
         let is_chosen = self.y.is_none() && self.sigma.is_none();
         let is_free = |name: &&&str| **name != target && !formula.columns().iter().any(|known| known == **name);
         let errors = error_column(names.iter().filter(is_free).copied(), target).filter(|_| is_chosen)?;
+        let option = match naming {
+            Naming::Command => format!("--sigma \"{errors}\""),
+            _ => format!("sigma=\"{errors}\""),
+        };
         Some(format!(
-            "y is \"{target}\"; \"{errors}\" looks like its standard deviations: --sigma \"{errors}\" weights the rows by them"
+            "y is \"{target}\"; \"{errors}\" looks like its standard deviations: {option} weights the rows by them"
         ))
     }
 

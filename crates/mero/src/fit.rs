@@ -29,12 +29,12 @@ use chart::curve_chart;
 use compared::Comparison;
 use meromorph::files::{Format, RowSource};
 use meromorph::fit::{
-    Background, ColumnFormula, ComputedRows, Fit, FitOptions, Formula, Levels, Problem, SavedFit, report, sealed,
+    Background, ColumnFormula, ComputedRows, Fit, FitOptions, FitRows, Formula, Problem, SavedFit, report, sealed,
 };
 use meromorph::internal::host::{self, FileLock};
 use meromorph::internal::json::Json;
+use meromorph::options::Naming;
 use page::page;
-use rows::Rows;
 use stream::{Input, places};
 use text::text;
 use timings::Timings;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args) -> Answer {
 fn model(args: &Args, options: &FitOptions, names: &[&str]) -> Answer<(Formula, String)> {
     let formula = options.formula(&args.model, names)?;
     let target = options.target(names, &formula)?;
-    if let Some(note) = options.target_note(names, &formula, &target) {
+    if let Some(note) = options.target_note(names, &formula, &target, Naming::Command) {
         complain(&format!("mero fit: {note}"));
     }
     let is_euler = args.model.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "e");
@@ -89,17 +89,10 @@ fn of_table(args: &Args, format: &Format, options: &FitOptions) -> Answer {
     let names: Vec<&str> = table.names().collect();
     let (formula, target) = model(args, options, &names)?;
     check_header(&table, format.header, [target.as_str()])?;
-    let mut rows = Rows::of(options, &table, &formula, &target)?;
-    options.subtract_background(&formula, &rows.columns, &mut rows.y)?;
+    let mut rows = FitRows::of(options, &table, &formula, &target, Naming::Command)?;
+    rows.subtract_background(options, &formula)?;
     let target = options.without_background(target);
-    let columns: Vec<(&str, &[f64])> =
-        formula.columns().iter().map(String::as_str).zip(rows.columns.iter().map(Vec::as_slice)).collect();
-    let levels: Vec<(&str, &Levels)> = formula.level_columns().into_iter().zip(&rows.levels).collect();
-    let mut problem = Problem::with_levels(formula.clone(), &columns, &levels, &rows.y)?;
-    if let Some(sigma) = &rows.sigma {
-        problem = problem.sigma(sigma, options.absolute_sigma)?;
-    }
-    let problem = options.completed(problem)?;
+    let problem = rows.problem(options, &formula)?;
     if problem.is_many() && args.running.timings {
         return Err(Failure::usage(
             "timings: many fits are solved in one pass over their rows: expected a fit of all rows",
@@ -140,7 +133,8 @@ fn of_rows(args: &Args, source: Box<dyn RowSource>, options: &FitOptions) -> Ans
     let problem = Problem::read(formula, &source, &target, sigma, drops || is_conditional)?;
     let problem = options.completed(problem.strategy(plan.strategy))?;
     let without = source.rows() - problem.rows();
-    let rows = if is_conditional { Rows { excluded: without, ..rows } } else { Rows { dropped: without, ..rows } };
+    let rows =
+        if is_conditional { FitRows { excluded: without, ..rows } } else { FitRows { dropped: without, ..rows } };
     finish(args, (&problem, timings), options, &rows, &target, &args.file.display().to_string())
 }
 
@@ -149,7 +143,7 @@ fn finish(
     args: &Args,
     (problem, mut timings): (&Problem<'_>, Timings),
     options: &FitOptions,
-    rows: &Rows,
+    rows: &FitRows<'_>,
     target: &str,
     source: &str,
 ) -> Answer {

@@ -14,7 +14,6 @@ mod export;
 mod failure;
 mod fit;
 mod info;
-mod levels;
 mod line;
 mod man;
 mod options;

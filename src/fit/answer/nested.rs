@@ -18,7 +18,7 @@ impl SavedFit {
         &self,
         larger: &Problem<'_>,
         fitted: &Self,
-        columns: &[Vec<f64>],
+        columns: &[impl AsRef<[f64]>],
         levels: &[Levels],
         sigma: Option<&[f64]>,
     ) -> Result<bool> {
@@ -28,7 +28,7 @@ impl SavedFit {
             .formula()
             .columns()
             .iter()
-            .map(|name| names.iter().position(|known| known == name).map(|at| columns[at].as_slice()))
+            .map(|name| names.iter().position(|known| known == name).map(|at| columns[at].as_ref()))
             .collect();
         let own_levels: Option<Vec<&Levels>> = self
             .formula()
@@ -37,13 +37,13 @@ impl SavedFit {
             .map(|name| level_names.iter().position(|known| *known == name).map(|at| &levels[at]))
             .collect();
         let (Some(own), Some(own_levels)) = (own, own_levels) else { return Ok(false) };
-        let rows = columns.first().map_or(0, Vec::len);
+        let rows = columns.first().map_or(0, |column| column.as_ref().len());
         let values = self.predict_levels(&own, &own_levels, rows, self.level())?.values;
         if values.iter().any(|value| !value.is_finite()) {
             return Ok(false);
         }
         let named: Vec<(&str, &[f64])> =
-            names.iter().map(String::as_str).zip(columns.iter().map(Vec::as_slice)).collect();
+            names.iter().map(String::as_str).zip(columns.iter().map(AsRef::as_ref)).collect();
         let levels: Vec<(&str, &Levels)> = level_names.into_iter().zip(levels).collect();
         let mut problem = Problem::with_levels(formula.clone(), &named, &levels, &values)?;
         if let Some(sigma) = sigma {

@@ -1,5 +1,6 @@
 //! Where the rows are, in which groups and pieces, and the problem of a formula over them.
 
+mod chosen;
 mod computed;
 mod data;
 mod levels;
@@ -10,6 +11,7 @@ pub(super) mod problem;
 mod reading;
 mod strategy;
 
+pub use chosen::{FitRows, FitTable, LevelCells};
 pub use computed::ComputedRows;
 pub use levels::Levels;
 pub use problem::Problem;

@@ -1,8 +1,7 @@
 //! Data and curve of a fit as a chart.
 
-use super::rows::Rows;
 use meromorph::error::Result;
-use meromorph::fit::{FitPrediction, Levels, SavedFit};
+use meromorph::fit::{FitPrediction, FitRows, Levels, SavedFit};
 use meromorph::internal::host::number;
 use meromorph::report::{Axis, Band, Chart, Series};
 
@@ -39,7 +38,7 @@ impl Look {
 }
 
 /// Data, curve and bands over the one column of the model, if it has one; a curve for each group of rows if parameters have levels.
-pub(super) fn curve_chart(saved: &SavedFit, rows: &Rows, target: &str, look: Look) -> Result<Option<Chart>> {
+pub(super) fn curve_chart(saved: &SavedFit, rows: &FitRows<'_>, target: &str, look: Look) -> Result<Option<Chart>> {
     let ([x], [name]) = (&rows.columns[..], saved.formula().columns()) else { return Ok(None) };
     let places = look.places(x);
     let mut chart = Chart::new("Data and model", look.axis(0, name), look.axis(1, target));

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::rows::Rows;
 use crate::Answer;
-use meromorph::fit::{FTest, Problem, SavedFit};
+use meromorph::fit::{FTest, FitRows, Problem, SavedFit};
 
 /// A comparison of two models of the same data.
 pub(super) enum Comparison {
@@ -16,7 +15,7 @@ pub(super) enum Comparison {
 
 impl Comparison {
     /// Compares the fit of a problem with another fit; `rows` are those of the problem, or some of them.
-    pub(super) fn of(problem: &Problem<'_>, other: &SavedFit, fitted: &SavedFit, rows: &Rows) -> Answer<Self> {
+    pub(super) fn of(problem: &Problem<'_>, other: &SavedFit, fitted: &SavedFit, rows: &FitRows<'_>) -> Answer<Self> {
         let aic_difference = other.aic_difference(fitted)?;
         let has_more = fitted.free_count() > other.free_count();
         let is_within = || other.is_within(problem, fitted, &rows.columns, &rows.levels, rows.sigma.as_deref());

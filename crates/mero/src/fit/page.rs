@@ -1,18 +1,17 @@
 //! The HTML page of `mero fit --report`: data and curve first, then parameters, residuals, correlations and how the fit was found.
 
 use super::chart::{Look, MOST_DRAWN, curve_chart};
-use super::rows::Rows;
 use crate::show::fitted::{cautions, derived_table, parameter_table, posterior_table, stop_text};
 use crate::terminal::shell::command;
 use meromorph::error::Result;
-use meromorph::fit::{Fit, Levels, SavedFit};
+use meromorph::fit::{Fit, FitRows, Levels, SavedFit};
 use meromorph::report::{Axis, Chart, Page, Series, Style, Table as TextTable, count, figure};
 
 /// The page as bytes.
 pub(super) fn page(
     fit: &Fit,
     saved: &SavedFit,
-    rows: &Rows,
+    rows: &FitRows<'_>,
     (target, source): (&str, &str),
     look: Look,
 ) -> Result<Vec<u8>> {
@@ -20,7 +19,7 @@ pub(super) fn page(
     let mut page = Page::new(format!("{target} = {}", formula.text()));
     page.kind(&format!("Curve fit · {source}"));
     page.lead(&lead(fit));
-    let columns: Vec<&[f64]> = rows.columns.iter().map(Vec::as_slice).collect();
+    let columns: Vec<&[f64]> = rows.columns.iter().map(AsRef::as_ref).collect();
     let levels: Vec<&Levels> = rows.levels.iter().collect();
     let values = saved.predict_levels(&columns, &levels, rows.y.len(), fit.level)?.values;
     let first = curve_chart(saved, rows, target, Look { has_components: true, ..look })?
@@ -88,9 +87,9 @@ fn agreement(values: &[f64], y: &[f64], target: &str) -> Chart {
 }
 
 /// Residuals over the one column, or over the prediction.
-fn residuals(values: &[f64], rows: &Rows, names: &[String], target: &str, look: Look) -> Chart {
+fn residuals(values: &[f64], rows: &FitRows<'_>, names: &[String], target: &str, look: Look) -> Chart {
     let (x, axis) = match (&rows.columns[..], names) {
-        ([x], [name]) => (x.as_slice(), look.axis(0, name)),
+        ([x], [name]) => (x.as_ref(), look.axis(0, name)),
         _ => (values, Axis::linear("predicted")),
     };
     let residual = |at: usize| (rows.y[at] - values[at]) / rows.sigma.as_ref().map_or(1.0, |sigma| sigma[at]);

@@ -9,13 +9,13 @@ use sha2::{Digest, Sha256};
 use super::args::Args;
 use super::checkpoint::{Checkpoint, Pace};
 use super::log::Log;
-use super::rows::Rows;
+use super::rows::digest as rows_digest;
 use super::running::{CPU, Running};
 use super::timings::Timings;
 use crate::terminal::interrupt;
 use crate::{Answer, Failure};
 use meromorph::Error;
-use meromorph::fit::{Fit, FitOptions, Global, Journal, Method, Problem, SolveOptions, approach, solve_from};
+use meromorph::fit::{Fit, FitOptions, FitRows, Global, Journal, Method, Problem, SolveOptions, approach, solve_from};
 use meromorph::report::counted;
 
 /// What follows a search: where it is saved, its log and its times.
@@ -90,7 +90,7 @@ impl Args {
         &self,
         problem: &Problem<'_>,
         options: &FitOptions,
-        rows: &Rows,
+        rows: &FitRows<'_>,
         timings: &mut Timings,
     ) -> Answer<(Fit, Option<Checkpoint>)> {
         let running = &self.running;
@@ -102,7 +102,7 @@ impl Args {
     }
 
     /// What tells this fit from others: model, options and data.
-    fn identity(&self, problem: &Problem<'_>, options: &FitOptions, rows: &Rows) -> Sha256 {
+    fn identity(&self, problem: &Problem<'_>, options: &FitOptions, rows: &FitRows<'_>) -> Sha256 {
         let mut digest = Sha256::new();
         let FitOptions { ties, loss, loss_scale, absolute_sigma, solve, .. } = options;
         let SolveOptions { seed, evaluations, method, global, recovers, .. } = solve;
@@ -117,7 +117,7 @@ impl Args {
             digest.update(format!("{global:?} {recovers}"));
         }
         digest.update(format!("{:?}", problem.parameters()));
-        rows.digest(&mut digest);
+        rows_digest(rows, &mut digest);
         digest
     }
 }

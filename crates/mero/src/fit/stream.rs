@@ -1,15 +1,15 @@
 //! Fits of files that are larger than memory: which strategy is used and why, and the rows as a source.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use super::args::Args;
-use super::rows::Rows;
 use super::running::show;
 use crate::{Answer, Failure};
 use meromorph::files::ranges::Cached;
 use meromorph::files::{Format, RowSource};
 use meromorph::files::{is_read_by_ranges_only, open_rows};
-use meromorph::fit::{Facts, Formula, Plan, Strategy};
+use meromorph::fit::{Facts, FitRows, Formula, Plan, Strategy};
 use meromorph::internal::host;
 
 /// Text as a table takes about so many times its own bytes.
@@ -85,7 +85,12 @@ pub(super) fn places<'n>(source: &dyn RowSource, used: impl Iterator<Item = &'n 
 }
 
 /// Some rows for pictures, spread over all.
-pub(super) fn sampled(source: &dyn RowSource, places: &[usize], formula: &Formula, has_sigma: bool) -> Answer<Rows> {
+pub(super) fn sampled(
+    source: &dyn RowSource,
+    places: &[usize],
+    formula: &Formula,
+    has_sigma: bool,
+) -> Answer<FitRows<'static>> {
     let count = source.rows().min(SHOWN);
     let mut columns: Vec<Vec<f64>> = vec![Vec::with_capacity(count); places.len()];
     let mut one = vec![[0.0]; places.len()];
@@ -102,10 +107,10 @@ pub(super) fn sampled(source: &dyn RowSource, places: &[usize], formula: &Formul
     let levels = levels.iter().map(|values| meromorph::fit::Levels::of_numbers(values)).collect();
     let sigma = if has_sigma { columns.pop() } else { None };
     let y = columns.pop().unwrap_or_default();
-    Ok(Rows {
-        columns,
-        y,
-        sigma,
+    Ok(FitRows {
+        columns: columns.into_iter().map(Cow::Owned).collect(),
+        y: y.into(),
+        sigma: sigma.map(Cow::Owned),
         sigma_x: None,
         levels,
         dropped: 0,

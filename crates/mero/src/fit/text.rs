@@ -1,13 +1,12 @@
 //! The result of `mero fit` for people.
 
 use super::compared::Comparison;
-use super::rows::Rows;
 use crate::show::fitted::{cautions, derived_table, parameter_table, posterior_table, stop_text};
-use meromorph::fit::{FTest, Fit, Formula};
+use meromorph::fit::{FTest, Fit, FitRows, Formula};
 use meromorph::report::{counted, figure};
 
 /// The fit for people.
-pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &Rows, source: &str) -> String {
+pub(super) fn text(fit: &Fit, formula: &Formula, target: &str, rows: &FitRows<'_>, source: &str) -> String {
     let without = |count: usize, why: &str| {
         if count > 0 { format!(", {} left out{why}", counted(count, "row")) } else { String::new() }
     };

@@ -5,7 +5,6 @@ use std::path::Path;
 use super::args::Args;
 use super::columns::beside;
 use crate::Answer;
-use crate::levels::levels;
 use crate::options::contents::PREDICTIONS;
 use crate::options::outputs::write_out;
 use crate::options::reading::{check_header, read_with_bytes, say_notes};
@@ -13,7 +12,7 @@ use crate::terminal::console;
 use meromorph::Result;
 use meromorph::error::listed;
 use meromorph::files::csv::{self, Values};
-use meromorph::fit::{FitPrediction, Levels, SavedFit};
+use meromorph::fit::{FitPrediction, FitTable, Levels, SavedFit};
 
 /// The prediction of the rows whose levels the fit had; others have no numbers.
 fn known(
@@ -69,12 +68,11 @@ pub(crate) fn run(args: &Args, fit: &SavedFit, interval: Option<f64>, out: Optio
     let names = fit.formula().columns();
     check_header(&table, format.header, names.iter().map(String::as_str))?;
     let columns: Vec<&[f64]> = names.iter().map(|name| table.numbers(name)).collect::<Result<_>>()?;
-    let every: Vec<usize> = (0..table.rows()).collect();
     let levels: Vec<Levels> = fit
         .formula()
         .level_columns()
         .into_iter()
-        .map(|name| table.position(name).map(|at| levels(&table.columns()[at], &every)))
+        .map(|name| FitTable::cells(&table, name).map(|cells| cells.levels(0..table.rows())))
         .collect::<Result<_>>()?;
     let mut unknown = fit.unknown_levels(&levels.iter().collect::<Vec<_>>(), table.rows());
     if unknown.len() == table.rows() {
