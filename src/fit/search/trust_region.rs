@@ -10,6 +10,8 @@ use crate::fit::pass::{Bad, Normal, Objective};
 
 /// Relative error of the radius of a step.
 const RADIUS_TOLERANCE: f64 = 0.01;
+/// A component of the gradient below this share of its largest possible size is a rounding error.
+const ZERO_GRADIENT: f64 = 3e-15;
 
 /// Searches from `start`, which is within the bounds.
 pub(crate) fn search(
@@ -99,7 +101,7 @@ struct Space<'p> {
     gradient: DVector<f64>,
     hessian: DMatrix<f64>,
     damped: Damped<'p>,
-    /// The minimum of the quadratic model; `None` if H is singular.
+    /// The minimum of the quadratic model; `None` if H is singular along a direction in which the cost falls.
     whole: Option<Minimum>,
 }
 
@@ -155,8 +157,13 @@ impl<'p> Space<'p> {
         let (damped, is_regular) = if pattern.is_dense() {
             let SymmetricEigen { eigenvalues, eigenvectors } = SymmetricEigen::new(hessian.clone());
             let values = eigenvalues.map(|value| value.max(0.0));
-            let turned = eigenvectors.tr_mul(&gradient);
-            let is_regular = values.min() > 10.0 * count as f64 * f64::EPSILON * values.max();
+            let mut turned = eigenvectors.tr_mul(&gradient);
+            let least = 10.0 * count as f64 * f64::EPSILON * values.max();
+            // The gradient along a direction that changes no residual is a rounding error.
+            let zero = ZERO_GRADIENT * (2.0 * normal.cost * values.max()).sqrt();
+            let singular = turned.iter_mut().zip(&values).filter(|(_, value)| **value <= least);
+            singular.filter(|(turned, _)| turned.abs() <= zero).for_each(|(turned, _)| *turned = 0.0);
+            let is_regular = turned.iter().zip(&values).all(|(turned, value)| *value > least || *turned == 0.0);
             (Damped::Spectrum { values, vectors: eigenvectors, turned }, is_regular)
         } else {
             (Damped::Elimination(pattern), true)
@@ -166,12 +173,13 @@ impl<'p> Space<'p> {
         (space, optimality)
     }
 
-    /// gᵀ H⁻¹ g, infinite if H is singular.
+    /// gᵀ H⁻¹ g, infinite if there is no minimum.
     fn decrement(&self) -> f64 {
         match (&self.whole, &self.damped) {
             (None, _) => f64::INFINITY,
             (Some(_), Damped::Spectrum { values, turned, .. }) => {
-                turned.iter().zip(values).map(|(turned, value)| turned * turned / value).sum()
+                let moving = turned.iter().zip(values).filter(|(turned, _)| **turned != 0.0);
+                moving.map(|(turned, value)| turned * turned / value).sum()
             }
             (Some(whole), Damped::Elimination(_)) => -self.gradient.dot(&whole.step),
         }
@@ -183,7 +191,8 @@ impl<'p> Space<'p> {
             Damped::Spectrum { values, vectors, turned } => {
                 let part = |turned: f64, value: f64| if turned == 0.0 { 0.0 } else { -turned / (value + alpha) };
                 let parts = turned.zip_map(values, part);
-                let bent = parts.iter().zip(values).map(|(part, value)| part * part / (value + alpha)).sum();
+                let moving = parts.iter().zip(values).filter(|(part, _)| **part != 0.0);
+                let bent = moving.map(|(part, value)| part * part / (value + alpha)).sum();
                 Some(Minimum { length: parts.norm(), step: vectors * parts, bent })
             }
             Damped::Elimination(pattern) => {
@@ -321,6 +330,25 @@ fn distance_to_radius(from: &DVector<f64>, direction: &DVector<f64>, radius: f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fit::{Formula, Problem, SolveOptions, solve};
+
+    /// Only a d is determined: the other parameters, and the cost, are those of the model with one parameter for it.
+    #[test]
+    fn a_direction_without_effect_does_not_end_the_search() {
+        let x: Vec<f64> = (0..50).map(|row| f64::from(row) * 0.08).collect();
+        let y: Vec<f64> = x.iter().map(|x| 2.5 * (-1.3 * x).exp() + 0.5 + 0.2 * (37.0 * x * x).sin()).collect();
+        let solved = |text: &str| {
+            let formula = Formula::parse(text, &["x"]).unwrap();
+            let problem = Problem::new(formula.clone(), &[("x", &x)], &y).unwrap();
+            let problem = formula.parameters().iter().fold(problem, |problem, name| problem.start(name, 1.0).unwrap());
+            solve(&problem, &SolveOptions::default()).unwrap()
+        };
+        let (twice, once) = (solved("a*d*exp(-b*x) + c"), solved("a*exp(-b*x) + c"));
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-6 * b.abs();
+        assert!(near(twice.value("a").unwrap() * twice.value("d").unwrap(), once.value("a").unwrap()));
+        assert!(["b", "c"].iter().all(|name| near(twice.value(name).unwrap(), once.value(name).unwrap())));
+        assert_eq!(twice.undetermined, ["a and d separately"]);
+    }
 
     /// With the distance d to the bound that −g points to and the norm n of the column, x = √(d n) / n · x_scaled, and g d' / n is added to the
     /// diagonal, which is positive: d' = 1 and g > 0 at a lower bound, d' = -1 and g < 0 at an upper one. Without a bound, x = x_scaled / n alone.
