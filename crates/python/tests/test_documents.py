@@ -28,7 +28,14 @@ def test_programs_of_a_document_run(name, tmp_path, monkeypatch):
     assert programs
     space: dict = {}
     for number, program in enumerate(programs, 1):
-        exec(compile(program, f"{name}, program {number}", "exec"), space)
+        if program.startswith(">>>"):
+            session = doctest.DocTestParser().get_doctest(program, space, f"{name}, program {number}", name, 0)
+            said: list[str] = []
+            failed, _ = doctest.DocTestRunner().run(session, out=said.append, clear_globs=False)
+            assert failed == 0, "".join(said)
+            space |= session.globs
+        else:
+            exec(compile(program, f"{name}, program {number}", "exec"), space)
 
 
 @pytest.mark.parametrize("name", MODULES)

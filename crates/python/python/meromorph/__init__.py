@@ -28,6 +28,14 @@ _NAMES = {
     "MeroClassifier": "_estimators",
     "devices": "_listed",
     "options": "_listed",
+    "fit": "_fit",
+    "fit_many": "_fit_many",
+    "fit_models": "_fit",
+    "Fit": "_fit",
+    "curve_fit": "_curve_fit",
+    "contrast": "_contrast",
+    "Memory": "_contrast",
+    "scm": "scm",
 }
 
 __all__ = ["__version__", *_NAMES]  # noqa: PLE0604
@@ -36,7 +44,8 @@ __all__ = ["__version__", *_NAMES]  # noqa: PLE0604
 def __getattr__(name: str) -> _Any:
     if name not in _NAMES:
         raise AttributeError(f"module 'meromorph' has no attribute {name!r}")
-    value = getattr(_import_module(f".{_NAMES[name]}", __name__), name)
+    module = _import_module(f".{_NAMES[name]}", __name__)
+    value = module if _NAMES[name] == name else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -1,0 +1,228 @@
+"""Memories that are learned from classes: they find the rows that are like another, or say that there is none."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from . import _engine
+from ._arrays import matrix
+from ._progress import watcher
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """What is found for queries, a row for each."""
+
+    #: Numbers of the rows of the memory [queries, count], nearest first.
+    rows: np.ndarray
+    #: Their distances [queries, count].
+    distances: np.ndarray
+    #: Their labels [queries, count].
+    labels: np.ndarray
+    #: Their weights [queries, count], whose sum is 1 for each query.
+    weights: np.ndarray
+    #: The label with the largest weight, and its share [queries].
+    label: np.ndarray
+    share: np.ndarray
+    #: Whether anything in memory is like the query [queries].
+    known: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The label of each query with its share, for a frame."""
+        return {"label": self.label, "share": self.share, "distance": self.distances[:, 0], "known": self.known}
+
+    def _repr_html_(self) -> str:
+        from ._html import table
+
+        return table(self.columns(), len(self))
+
+
+class Memory:
+    """Rows with labels, and the map under which they are compared; `meromorph.contrast` learns one, `Memory.load` reads one."""
+
+    def __init__(self, engine: _engine.Memory, run: Mapping[str, Any] | None = None):
+        self._engine = engine
+        #: How the run went: `history` of the loss, `rows`, `held`, and `judged`, the figures over held rows with and without the learned map; None of a memory
+        #: that was loaded.
+        self.run = run
+        #: What the file says of it.
+        self.info: dict[str, Any] = json.loads(engine.info())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Memory:
+        """The memory in a file that `save` or `mero contrast` wrote. Raises OSError without the file, ValueError for another kind of file."""
+        with open(path, "rb") as file:
+            return cls(_engine.Memory.load(file.read(), os.fspath(path)))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the file, which the command, the browser and this package read: whole or not at all."""
+        part = f"{os.fspath(path)}.{os.getpid()}.part"
+        with open(part, "wb") as file:
+            file.write(bytes(self._engine.save()))
+        os.replace(part, path)
+
+    @property
+    def classes(self) -> np.ndarray:
+        """The labels."""
+        header = self.info["header"]
+        return _typed(header["names"], header["is_numeric"])
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The label of each row of the memory."""
+        return self.classes[self._engine.parts()[0]]
+
+    @property
+    def map(self) -> np.ndarray:
+        """A [outputs, inputs]: a row x is compared as A (x - shift)."""
+        return self._engine.parts()[1].reshape(self.info["outputs"], self.info["inputs"])
+
+    @property
+    def shift(self) -> np.ndarray:
+        """Subtracted from each row [inputs]."""
+        return self._engine.parts()[2]
+
+    def find(self, X: Any, count: int = 10) -> Neighbours:
+        """The nearest `count` rows of the memory for each row of X [queries, inputs]."""
+        x, count = self._rows(X, "find"), min(count, self.info["rows"])
+        rows, distances, weights, known, codes, share = self._engine.find(x.reshape(-1), count)
+        rows, classes = rows.reshape(-1, count), self.classes
+        labels = classes[self._engine.parts()[0]][rows]
+        return Neighbours(rows, distances.reshape(-1, count), labels, weights.reshape(-1, count), classes[codes], share, known)
+
+    def predict(self, X: Any, *, count: int = 10, unknown: Any = ...) -> np.ndarray:
+        """The label with the largest weight among the nearest rows. With `unknown`, such as None, that for rows which nothing in memory is like."""
+        found = self.find(X, count)
+        if unknown is ... or found.known.all():
+            return found.label
+        labels = found.label.astype(object)
+        labels[~found.known] = unknown
+        return labels
+
+    def mapped(self, X: Any) -> np.ndarray:
+        """A (x - shift) for each row of X: coordinates [rows, outputs] whose distances are those of the memory."""
+        return self._engine.mapped(self._rows(X, "mapped").reshape(-1)).reshape(-1, self.info["outputs"])
+
+    def judge(self, X: Any, labels: Any) -> dict[str, Any]:
+        """How well it knows rows that it does not hold: `recall` among the nearest 1, 5 and 10, `map_at_r`, `accuracy`, and the share that is `known`."""
+        codes, _, _ = _coded(labels, "judge", [str(name) for name in self.info["header"]["names"]])
+        return _figures(json.loads(self._engine.judge(self._rows(X, "judge").reshape(-1), codes.tolist())))
+
+    def _rows(self, X: Any, call: str) -> np.ndarray:
+        columns = self.info["header"]["columns"]
+        if hasattr(X, "columns") and columns and all(name in X.columns for name in columns):
+            X = X[columns].to_numpy()
+        return matrix(X, f"{call}: X", self.info["inputs"])
+
+    def __len__(self) -> int:
+        return self.info["rows"]
+
+    def __repr__(self) -> str:
+        return f"<Memory of {len(self):,} rows, {len(self.classes)} classes, {self.info['inputs']} columns compared in {self.info['outputs']}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        judged = (self.run or {}).get("judged")
+        if not judged:
+            return f"<p>{escape(repr(self)[1:-1])}</p>"
+        names = [("accuracy", "accuracy"), ("map_at_r", "MAP@R"), ("known", "known")]
+        rows = "".join(
+            f"<tr><th>{title}</th>{''.join(f'<td>{judged[key][name]:.4f}</td>' for name, _ in names)}</tr>" for key, title in (("learned", "learned map"), ("plain", "no map"))
+        )
+        head = "".join(f"<th>{title}</th>" for _, title in names)
+        return f"<div><p>{escape(repr(self)[1:-1])}</p><table><thead><tr><th>{self.run['held']} held rows</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>"  # type: ignore[index]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"file": bytes(self._engine.save()), "run": self.run}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(_engine.Memory.load(state["file"], "pickled memory"), state["run"])  # type: ignore[misc]
+
+
+def contrast(
+    X: Any,
+    labels: Any,
+    *,
+    device: str = "auto",
+    threads: int = 0,
+    progress: bool | Callable[[dict[str, Any]], Any] | None = None,
+    **options: Any,
+) -> Memory:
+    """Learns a memory of rows X [rows, inputs] with labels: a map under which rows of one class are near each other.
+
+    X is an array or a frame of numbers; it is held in single precision, and float32 is taken as it is. `options` are those of `mero contrast`: `map`, `outputs`,
+    `epochs`, `batch`, `lr`, `memory`, `sharpness`, `test`, `seed` and others. `progress` shows a bar, or is called with each epoch; it stops the run by returning
+    False. Ctrl-C ends the run.
+
+    Raises ValueError for data and options that cannot be used, TypeError for unknown options.
+
+    >>> import numpy as np, meromorph as mm
+    >>> angle = np.linspace(0, 6, 60)
+    >>> X = np.c_[np.cos(angle), np.sin(angle), 50 * np.sin(17 * angle)]
+    >>> memory = mm.contrast(X, np.where(X[:, 0] > 0, "right", "left"), epochs=20, device="cpu", progress=False)
+    >>> memory.predict([[1.0, 0.1, 0.0]])
+    array(['right'], dtype='<U5')
+    """
+    names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
+    if names:
+        X = X.to_numpy()
+    x = matrix(X, "contrast: X")
+    codes, classes, is_numeric = _coded(labels, "contrast")
+    if len(codes) != len(x):
+        raise ValueError(f"contrast: got {len(codes)} labels for {len(x)} rows, expected one for each")
+    about = {"columns": names or [f"x{at}" for at in range(x.shape[1])], "target": "label", "names": classes, "is_numeric": is_numeric}
+    watch = watcher(progress, options.get("epochs", 30))
+    try:
+        engine, report = _engine.contrast(x.reshape(-1), codes, about, options, device, threads, watch)
+    finally:
+        if watch is not None:
+            watch.close()
+    run = json.loads(report)
+    if run["judged"]:
+        run["judged"] = {name: _figures(figures) for name, figures in run["judged"].items()}
+    return Memory(engine, run)
+
+
+def _coded(labels: Any, call: str, known: Sequence[str] | None = None) -> tuple[np.ndarray, list[str], bool]:
+    """Numbers of labels, their names in order, and whether they are numbers."""
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise ValueError(f"{call}: labels: got an array with {array.ndim} dimensions, expected one")
+    is_numeric = array.dtype.kind in "iuf"
+    missing = np.isnan(array) if array.dtype.kind == "f" else np.array([label is None or label != label for label in array.tolist()], dtype=bool)
+    if missing.any():
+        raise ValueError(f"{call}: row {int(missing.argmax()) + 1}: got no label, expected one for each row")
+    levels = np.unique(array if array.dtype.kind != "O" else array.astype(str))
+    texts = [_name(level) for level in levels.tolist()]
+    codes = np.searchsorted(levels, array if array.dtype.kind != "O" else array.astype(str)).astype(np.uint32)
+    if known is None:
+        return codes, texts, is_numeric
+    unknown = [text for text in texts if text not in known]
+    if unknown:
+        raise ValueError(f'{call}: labels: got "{unknown[0]}", expected one of {", ".join(known)}')
+    return np.array([known.index(text) for text in texts], dtype=np.uint32)[codes], list(known), is_numeric
+
+
+def _name(level: Any) -> str:
+    return str(int(level)) if isinstance(level, float) and level.is_integer() else str(level)
+
+
+def _typed(names: Sequence[str], is_numeric: bool) -> np.ndarray:
+    if not is_numeric:
+        return np.array(names)
+    values = np.array([float(name) for name in names])
+    return values.astype(np.int64) if np.all(values == np.floor(values)) else values
+
+
+def _figures(judged: dict[str, Any]) -> dict[str, Any]:
+    return judged | {"recall": {int(count): share for count, share in judged["recall"].items()}}
