@@ -43,6 +43,15 @@ def test_labels_keep_their_type():
     assert numbered.classes.tolist() == [0, 1] and numbered.predict(ROWS[:1]).dtype.kind == "i"
 
 
+def test_frames_have_columns_and_labels(memory):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=["u", "v", "w"]).assign(side=LABELS)
+    framed = mm.contrast(frame, "side", epochs=3, device="cpu", progress=False)
+    np.testing.assert_array_equal(framed.map, memory.map)
+    assert framed.info["header"]["columns"] == ["u", "v", "w"] and framed.info["header"]["target"] == "side"
+    np.testing.assert_array_equal(framed.predict(frame), LABELS)
+
+
 def test_files_and_pickles_are_the_same_memory(memory, tmp_path):
     memory.save(tmp_path / "memory.safetensors")
     for other in (mm.Memory.load(tmp_path / "memory.safetensors"), pickle.loads(pickle.dumps(memory))):

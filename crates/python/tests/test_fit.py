@@ -120,7 +120,7 @@ def test_files_and_pickles_are_the_same_fit(tmp_path):
 def test_text_and_page_show_the_parameters():
     fit = line(fix={"b": 0.8})
     assert repr(fit).splitlines()[:2] == ["y = a*x + b", "4 rows"]
-    assert "a          2.30000" in repr(fit) and "fixed" in repr(fit) and "R² 0.98879" in repr(fit)
+    assert "  a           2.30000         0.08452" in repr(fit) and "fixed" in repr(fit) and "R² 0.9888" in repr(fit)
     page = fit._repr_html_()
     assert "<svg" in page and page.count("<circle") == 4 and "<td>2.30000</td>" in page
 
@@ -173,6 +173,29 @@ def test_arrays_of_any_layout_are_read():
     frozen = Y.copy()
     frozen.flags.writeable = False
     assert mm.fit("a*x + b", {"x": X, "y": frozen}).params == expected
+
+
+class Tensor:
+    """What PyTorch and others have: numbers behind `__dlpack__`."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_tensors_are_read_where_they_are():
+    from meromorph._arrays import as_array, numbers
+
+    assert np.shares_memory(numbers(as_array(Tensor(Y), "y"), "y"), Y)
+    assert mm.fit("a*x + b", {"x": Tensor(X), "y": Tensor(Y)}).params == line().params
+    for values, message in ((np.array([1.0, None]), "objects"), (np.array(["a"]), "texts"), (Y * 1j, "complex")):
+        with pytest.raises(ValueError, match=f"y: got .*{message}"):
+            numbers(values, "y")
 
 
 def test_columns_are_not_copied():

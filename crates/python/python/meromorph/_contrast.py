@@ -160,7 +160,7 @@ def contrast(
 ) -> Memory:
     """Learns a memory of rows X [rows, inputs] with labels: a map under which rows of one class are near each other.
 
-    X is an array or a frame of numbers; it is held in single precision, and float32 is taken as it is. `options` are those of `mero contrast`: `map`, `outputs`,
+    X is an array or a frame of numbers, of which `labels` may name a column; it is held in single precision, and float32 is taken as it is. `options` are those of `mero contrast`: `map`, `outputs`,
     `epochs`, `batch`, `lr`, `memory`, `sharpness`, `test`, `seed` and others. `progress` shows a bar, or is called with each epoch; it stops the run by returning
     False. Ctrl-C ends the run.
 
@@ -173,6 +173,11 @@ def contrast(
     >>> memory.predict([[1.0, 0.1, 0.0]])
     array(['right'], dtype='<U5')
     """
+    target = labels if isinstance(labels, str) else str(getattr(labels, "name", None) or "label")
+    if isinstance(labels, str):
+        if not hasattr(X, "columns") or labels not in X.columns:
+            raise ValueError(f'contrast: labels: got "{labels}", expected a column of a frame, or an array with a label for each row')
+        labels, X = X[labels], X[[name for name in X.columns if name != labels]]
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
     if names:
         X = X.to_numpy()
@@ -180,7 +185,7 @@ def contrast(
     codes, classes, is_numeric = _coded(labels, "contrast")
     if len(codes) != len(x):
         raise ValueError(f"contrast: got {len(codes)} labels for {len(x)} rows, expected one for each")
-    about = {"columns": names or [f"x{at}" for at in range(x.shape[1])], "target": "label", "names": classes, "is_numeric": is_numeric}
+    about = {"columns": names or [f"x{at}" for at in range(x.shape[1])], "target": target, "names": classes, "is_numeric": is_numeric}
     watch = watcher(progress, options.get("epochs", 30))
     try:
         engine, report = _engine.contrast(x.reshape(-1), codes, about, options, device, threads, watch)

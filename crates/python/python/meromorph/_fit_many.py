@@ -46,7 +46,7 @@ class ManyFits:
         return parts | {"rmse": self.rmse, "converged": self.converged}
 
     def __repr__(self) -> str:
-        from ._fit_text import _table, figure
+        from ._fit_text import figure, table_lines
 
         head = ["parameter", "least", "5 %", "median", "95 %", "largest", "median standard error"]
         rows = []
@@ -56,7 +56,7 @@ class ManyFits:
             errors = self.stderr.get(name, np.array([]))
             errors = errors[np.isfinite(errors)]
             rows.append([name, *(figure(value) for value in spread), figure(np.median(errors)) if errors.size else "–"])
-        return "\n".join([*_table(head, rows), "", f"{int(self.converged.sum()):,} of {len(self):,} fits converged"])
+        return "\n".join([*table_lines(head, rows), "", f"{int(self.converged.sum()):,} of {len(self):,} fits converged"])
 
     def _repr_html_(self) -> str:
         from ._html import table

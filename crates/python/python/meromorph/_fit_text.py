@@ -23,14 +23,18 @@ STRONG = 0.95
 def text(report: Mapping[str, Any]) -> str:
     """The fit as the command prints it."""
     lines = [f"{report['target']} = {report['model']}", _counted(report["rows"], "row"), ""]
-    lines += _table(*parameters(report))
+    lines += table_lines(*parameters(report))
     if report["derived"]:
-        lines += ["", *_table(*_derived(report))]
+        lines += ["", *table_lines(*_derived(report))]
     known = [("R²", report["r_squared"]), ("weighted rms residual" if report["is_weighted"] else "rms residual", report["rmse"])]
     shown = [f"{name} {figure(value)}" for name, value in known if value is not None]
     shown.append(f"{_counted(report['dof'], 'degree')} of freedom")
     shown += [f"AIC {figure(report['aic'])}"] if report["aic"] is not None else []
-    lines += ["", "   ".join(shown), stop(report), *cautions(report)]
+    lines += ["", "   ".join(shown)]
+    if report["reduced_chi_square"] is not None:
+        reduced = report["reduced_chi_square"]
+        lines.append(f"χ² {figure(reduced * report['dof'])}   reduced χ² {figure(reduced)}")
+    lines += [stop(report), *cautions(report)]
     pairs = strong(report)
     return "\n".join(lines + ([f"strongly correlated: {', '.join(pairs)}"] if pairs else []))
 
@@ -110,22 +114,39 @@ def precise(value: float | None, error: float) -> str:
     certain = floor(log10(size)) - floor(log10(error)) if error > 0 else 0
     decimals = min(max(certain + 1, 5), 15)
     if not 1e-3 <= size < 1e6:
-        return f"{value:.{decimals}e}"
+        return _power(f"{value:.{decimals}e}")
     return f"{value:.{max(decimals - floor(log10(size)), 0)}f}"
 
 
 def figure(value: float) -> str:
-    """A number with five digits."""
-    return f"{value:.5g}"
+    """Four significant digits in plain letters, or a power of ten where that is shorter."""
+    if value == 0 or not isfinite(value):
+        return f"{value:g}"
+    if not 1e-3 <= abs(value) < 1e6:
+        return _power(f"{value:.3e}")
+    return f"{value:.{max(3 - floor(log10(abs(value))), 0)}f}"
+
+
+def _power(text: str) -> str:
+    """Without the zeros of the exponent."""
+    lead, exponent = text.split("e")
+    return f"{lead}e{int(exponent)}"
 
 
 def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)]
+def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table; columns of numbers are aligned on the right."""
+    columns = list(zip(head, *rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    are_numbers = [all(cell[:1] in "0123456789-–i" and cell for cell in column[1:]) for column in columns]
+    lines = []
+    for row in (head, *rows):
+        cells = [cell.rjust(width) if is_number else cell.ljust(width) for cell, width, is_number in zip(row, widths, are_numbers, strict=True)]
+        lines.append(f"  {'  '.join(cells)}".rstrip())
+    return lines
 
 
 def html(fit: Fit, data: Columns | None) -> str:
