@@ -1,19 +1,18 @@
 //! Learned memories.
 
-use meromorph::Result;
 use meromorph::contrast::{self as memories, ContrastOptions, Labelled, Learning, MemoryHeader, OPTIONS};
-use meromorph::internal::json::Record;
-use meromorph::train::{Event, Flow};
+use meromorph::train::Event;
+use meromorph::{Device, Result};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pollster::block_on;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
 use crate::device;
 use crate::errors::raised;
-use crate::signals::Signals;
+use crate::signals::Watch;
 use crate::values::apply;
 
 /// Most held rows that judge a memory, as in the command.
@@ -54,9 +53,10 @@ pub(crate) fn contrast(
     let inputs = columns.len();
     let rows = Labelled { inputs, x: x.as_array().to_vec(), classes: classes.as_array().to_vec(), names };
     let header = MemoryHeader { columns, target, is_numeric, ..MemoryHeader::default() };
-    let mut signals = Signals::new();
-    let learned = py.detach(|| block_on(learned(rows, header, &read, (device, threads), watch.as_ref(), &mut signals)));
-    let (memory, report) = signals.ended(learned)?;
+    let mut watch = Watch::new(watch);
+    let learned = py
+        .detach(|| device::with(device, threads, |device| block_on(learned(rows, header, &read, device, &mut watch))));
+    let (memory, report) = watch.signals.ended(learned)?;
     Ok((Memory(memory), report))
 }
 
@@ -64,25 +64,20 @@ async fn learned(
     rows: Labelled,
     header: MemoryHeader,
     options: &ContrastOptions,
-    (device, threads): (&str, usize),
-    watch: Option<&Py<PyAny>>,
-    signals: &mut Signals,
+    device: &Device,
+    watch: &mut Watch,
 ) -> Result<(memories::Memory, String)> {
-    let device = device::open(device, threads)?;
     let [kept, held] = rows.split(options.test, options.seed);
-    let mut learning = Learning::of_part(&device, &rows, &kept, options)?;
+    let mut learning = Learning::of_part(device, &rows, &kept, options)?;
     let mut history: Vec<f64> = Vec::new();
     let mut follow = |event: &Event<'_>| {
         if let Event::Epoch(report) = event {
             history.push(report.train_loss);
-            if let Some(watch) = watch {
-                called(watch, &report.to_json().to_string(), signals);
-            }
         }
-        if signals.look().is_ok() { Flow::Continue } else { Flow::Stop }
+        watch.follow(event)
     };
     learning.run(&mut follow).await?;
-    signals.look()?;
+    watch.signals.look()?;
     let memory = learning.memory(&rows, header).await?;
     let some: Vec<usize> = held.iter().copied().step_by(held.len().div_ceil(MOST_JUDGED).max(1)).collect();
     let judged = if some.is_empty() {
@@ -97,15 +92,6 @@ async fn learned(
     };
     let report = json!({"history": history, "rows": kept.len(), "held": held.len(), "judged": judged});
     Ok((memory, report.to_string()))
-}
-
-/// Calls the program's function.
-fn called(watch: &Py<PyAny>, text: &str, signals: &mut Signals) {
-    match Python::attach(|py| watch.call1(py, (text,)).map(|answer| answer.extract::<bool>(py).ok())) {
-        Ok(Some(false)) => signals.stop(PyKeyboardInterrupt::new_err("the program stopped the run")),
-        Ok(_) => {}
-        Err(error) => signals.stop(error),
-    }
 }
 
 fn figures(judged: &memories::Judged) -> Value {

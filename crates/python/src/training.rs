@@ -1,11 +1,8 @@
 //! Training runs.
 
-use std::time::{Duration, Instant};
-
 use meromorph::files::Warning;
-use meromorph::internal::json::Record;
 use meromorph::run::{About, Fold, Judged, OPTIONS, Origin, TrainOptions};
-use meromorph::train::{Event, Flow, Outcome, Stop, Trainer};
+use meromorph::train::{Outcome, Stop, Trainer};
 use meromorph::{Device, Result};
 use pollster::block_on;
 use pyo3::exceptions::{PyFloatingPointError, PyKeyboardInterrupt, PyTypeError};
@@ -16,18 +13,9 @@ use serde_json::json;
 use crate::device;
 use crate::errors::raised;
 use crate::model::Model;
+use crate::signals::Watch;
 use crate::tables::{Table, format};
 use crate::values::apply;
-
-/// Python's signals, such as Ctrl-C, are looked for this often.
-const SIGNALS: Duration = Duration::from_millis(50);
-
-/// The program's own part in a run: its function, and what made it stop.
-struct Watch {
-    function: Option<Py<PyAny>>,
-    looked: Instant,
-    stopped: Option<PyErr>,
-}
 
 /// Trains a model on a table. `watch` is called with the JSON text of each epoch, and with how many folds are done; it stops the run by returning `False`.
 /// Returns the model and a JSON text about the run. While it trains, other threads of Python run.
@@ -49,12 +37,12 @@ pub(crate) fn train(
         return Err(PyTypeError::new_err("train: got no target, expected the name of a column"));
     }
     let format = format(reading)?;
-    let mut watch = Watch { function: watch, looked: Instant::now(), stopped: None };
+    let mut watch = Watch::new(watch);
     let trained = py.detach(|| {
         let origin = Origin { format, choice: read.choice.clone(), fractions: read.fractions, ..Origin::default() };
         device::with(device, threads, |device| block_on(run(device, &table.0, &read, &origin, folds, &mut watch)))
     });
-    match (trained, watch.stopped) {
+    match (trained, watch.signals.reason()) {
         // The best model so far is worth more than the exception of Ctrl-C.
         (Ok(Some((model, report))), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
             Ok((Model::new(model), report))
@@ -82,7 +70,7 @@ async fn run(
 ) -> Result<Option<(meromorph::model::Model, String)>> {
     let mut run = options.prepare(table)?;
     let folds = crossed(table, options, folds, device, watch).await?;
-    if watch.stopped.is_some() {
+    if watch.signals.is_stopped() {
         return Ok(None);
     }
     let data = std::mem::take(&mut run.data);
@@ -124,8 +112,8 @@ async fn crossed(
     for split in options.folds(table, count)? {
         let (spec, settings) = options.resolve(&split)?;
         let run = split.run(table, spec, settings)?;
-        done.push(Fold::train(device, run, &mut |event| watch.between(event)).await?);
-        if watch.stopped.is_some() {
+        done.push(Fold::train(device, run, &mut |_| watch.look()).await?);
+        if watch.signals.is_stopped() {
             break;
         }
         watch.call(&format!("{{\"fold\": {}, \"folds\": {count}}}", done.len()));
@@ -146,34 +134,4 @@ fn report(
         "history": trainer.history(),
     });
     report.to_string()
-}
-
-impl Watch {
-    /// Follows the main run.
-    fn follow(&mut self, event: &Event<'_>) -> Flow {
-        if let Event::Epoch(report) = event {
-            self.call(&report.to_json().to_string());
-        }
-        self.between(event)
-    }
-
-    /// Looks for signals, not more often than they could be noticed.
-    fn between(&mut self, _event: &Event<'_>) -> Flow {
-        if self.stopped.is_none() && self.looked.elapsed() >= SIGNALS {
-            self.looked = Instant::now();
-            self.stopped = Python::attach(|py| py.check_signals()).err();
-        }
-        if self.stopped.is_some() { Flow::Stop } else { Flow::Continue }
-    }
-
-    /// Calls the program's function.
-    fn call(&mut self, text: &str) {
-        let (Some(function), None) = (&self.function, &self.stopped) else { return };
-        let answer = Python::attach(|py| function.call1(py, (text,)).map(|answer| answer.extract::<bool>(py).ok()));
-        match answer {
-            Ok(Some(false)) => self.stopped = Some(PyKeyboardInterrupt::new_err("the program stopped the run")),
-            Ok(_) => {}
-            Err(error) => self.stopped = Some(error),
-        }
-    }
 }
