@@ -248,6 +248,17 @@ impl SavedFit {
         Ok((predicted.values.into_pyarray(py), predicted.confidence.into_pyarray(py), prediction))
     }
 
+    /// The values of each summand of the formula, with its text; none if it is no sum, or has levels or integrals.
+    fn components<'py>(&self, py: Python<'py>, data: &Columns) -> PyResult<Vec<(String, Bound<'py, PyArray1<f64>>)>> {
+        let names = self.0.formula().columns();
+        let parts = data.with(py, |view| {
+            let columns: Result<Vec<&[f64]>> = names.iter().map(|name| view.numbers(name)).collect();
+            let parts = columns.and_then(|columns| self.0.components(&columns, view.rows()));
+            parts.map_err(|error| raised(error.within("components")))
+        })?;
+        Ok(parts.into_iter().map(|(text, values)| (text, values.into_pyarray(py))).collect())
+    }
+
     /// The formula with its values as `latex`, `python` or `rust`.
     fn code(&self, language: &str) -> PyResult<String> {
         let text = match language {

@@ -25,10 +25,11 @@ impl Signals {
     }
 
     /// Errors once a signal came whose handler raised an exception.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "the method is of one lifetime, the closure of all")]
     pub(crate) fn look(&mut self) -> Result<()> {
         if self.stopped.is_none() && self.looked.elapsed() >= PAUSE {
             self.looked = Instant::now();
-            self.stopped = Python::attach(Python::check_signals).err();
+            self.stopped = Python::attach(|py| py.check_signals()).err();
         }
         match self.stopped {
             Some(_) => Err(Error::new("stopped by a signal")),

@@ -125,6 +125,18 @@ def test_text_and_page_show_the_parameters():
     assert "<svg" in page and page.count("<circle") == 4 and "<td>2.30000</td>" in page
 
 
+def test_summands_and_code_are_those_of_the_formula():
+    fit = line()
+    parts = fit.components([2.0, 3.0])
+    assert list(parts) == ["a*x", "b"]
+    np.testing.assert_allclose([parts["a*x"], parts["b"]], [[4.6, 6.9], [0.8, 0.8]])
+    scope: dict = {}
+    exec(fit.code("python"), scope)
+    assert scope["model"](2.0) == pytest.approx(5.4) and "fn " in fit.code("rust") and fit.code("latex")
+    with pytest.raises(ValueError, match='code: got "c"'):
+        fit.code("c")
+
+
 def test_draws_and_intervals_are_there_if_they_are_wanted():
     x = np.linspace(0, 1, 40)
     data = {"x": x, "y": 2 * x + 1 + 0.1 * np.sin(40 * x)}

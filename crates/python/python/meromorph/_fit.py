@@ -207,10 +207,17 @@ class Fit:
 
         An array with one dimension is the only column, if there is one. `level` is the probability of the bands, by default that of the fit.
         """
+        values, confidence, prediction = self._engine.predict(self._columns(data, reading), level)
+        return CurvePrediction(values, confidence, prediction, self.level if level is None else level)
+
+    def components(self, data: Any, *, reading: Mapping[str, Any] | None = None) -> dict[str, np.ndarray]:
+        """The values of each summand of the formula by its text, such as those of two peaks; none if the formula is no sum, or has levels or integrals."""
+        return dict(self._engine.components(self._columns(data, reading)))
+
+    def _columns(self, data: Any, reading: Mapping[str, Any] | None) -> _engine.Columns:
         if len(self.columns) == 1 and not isinstance(data, (str, Mapping)) and np.ndim(data) <= 1:
             data = {self.columns[0]: np.atleast_1d(data)}
-        values, confidence, prediction = self._engine.predict(columns_of(data, reading), level)
-        return CurvePrediction(values, confidence, prediction, self.level if level is None else level)
+        return columns_of(data, reading)
 
     def code(self, language: str) -> str:
         """The fitted formula as `latex`, as a function of `python` (NumPy, SciPy) or of `rust`."""
