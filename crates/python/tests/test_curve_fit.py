@@ -166,7 +166,7 @@ def _math(x, a):
         (lambda x, a: np.cumsum(a * x), "np.cumsum"),
         (lambda x, a: np.add.reduce(a * x), "add.reduce"),
         (lambda x, a: special.ive(a, x), "no function like ive"),
-        (lambda x, a: a * x[:-1], "an array of the shape"),
+        (lambda x, a: a * x[x > 1], "an array of the shape .* x.mask. becomes np.where"),
         (lambda x, a: (a * x).sum() + x, "over rows"),
         (lambda x, a: a * x * 1j, "complex"),
     ],

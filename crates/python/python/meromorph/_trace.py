@@ -67,7 +67,7 @@ class Trace:
         place = _place(array)
         if place not in self._known:
             if array.size != self.size:
-                raise TraceError(f"f combines a parameter with an array of the shape {list(array.shape)}, expected one of {self.size} numbers, as y has")
+                raise TraceError(f"f combines a parameter with an array of the shape {list(array.shape)}, expected one of {self.size} numbers, as y has; x[mask] becomes np.where(mask, a, b)")
             base = name = self._wanted.get(place, "d")
             number = 1
             while name in self._taken:
