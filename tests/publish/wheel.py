@@ -43,12 +43,13 @@ def make():
 
 
 def built(source, folder):
-    """The wheel, built in the unpacked source package: what that lacks is not found next to it."""
-    with tempfile.TemporaryDirectory() as scratch:
-        with tarfile.open(source) as archive:
-            archive.extractall(scratch, filter="data")
-        [tree] = Path(scratch).iterdir()
-        run(INTERPRETER, "-m", "maturin", "build", "--release", "--out", folder, cwd=tree)
+    """The wheel, built in the unpacked source package, away from the project: what that lacks is not found next to it."""
+    # The same place every time, so that what is built once is not built again.
+    scratch = empty(Path(tempfile.gettempdir()) / "meromorph-source")
+    with tarfile.open(source) as archive:
+        archive.extractall(scratch, filter="data")
+    [tree] = scratch.iterdir()
+    run(INTERPRETER, "-m", "maturin", "build", "--release", "--out", folder, cwd=tree)
     [wheel] = folder.glob("*.whl")
     return wheel
 
