@@ -1,4 +1,5 @@
 """The source package and the wheel for PyPI: the wheel is built from the source package, installed into a fresh environment, and used."""
+import hashlib
 import re
 import tarfile
 import tempfile
@@ -44,8 +45,10 @@ def make():
 
 def built(source, folder):
     """The wheel, built in the unpacked source package, away from the project: what that lacks is not found next to it."""
-    # The same place every time, so that what is built once is not built again.
-    scratch = empty(Path(tempfile.gettempdir()) / "meromorph-source")
+    # One place for the same sources, so that nothing is built twice. Files in it have a fixed date: in one place for all sources
+    # cargo would not see a change.
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+    scratch = empty(Path(tempfile.gettempdir()) / f"meromorph-{digest}")
     with tarfile.open(source) as archive:
         archive.extractall(scratch, filter="data")
     [tree] = scratch.iterdir()
