@@ -12,18 +12,29 @@ const within = (promise, ms) =>
     promise.then(done(resolve), done(reject));
   });
 
+/** Ctrl-C is looked for this often. */
+const SIGNALS_MS = 50;
+
 /**
- * A function that resolves with the next event of a run as `{ text, model }`, or with undefined if there is none after
- * so many milliseconds. Python looks for Ctrl-C in between.
+ * A function that resolves with an event of a run by its number from 1, as JSON, and its model, or with undefined at
+ * Ctrl-C, for which `check` throws. Python does not run while it waits, so that Ctrl-C does not strike anywhere in it,
+ * and can ask for the event again that it was about to read then.
  */
-export function reader(run) {
-  let pending;
-  return async (ms) => {
-    pending ??= run.next();
-    const answer = await within(pending, ms);
-    if (!answer) return undefined;
-    pending = undefined;
-    const { model, ...event } = answer.value;
-    return { text: JSON.stringify(event), model };
+export function reader(run, check) {
+  let [known, event] = [0];
+  return async (number) => {
+    if (number !== known) [known, event] = [number, run.next()];
+    for (;;) {
+      const answer = await within(event, SIGNALS_MS);
+      if (answer) {
+        const { model, ...rest } = answer.value;
+        return { text: JSON.stringify(rest), model };
+      }
+      try {
+        check();
+      } catch {
+        return undefined;
+      }
+    }
   };
 }

@@ -17,16 +17,14 @@ export async function session({ pyodide, wheel, packages = [], archives = [], fi
   return python;
 }
 
-/** Runs a program and returns its value; with `interruptMs`, presses Ctrl-C after so many milliseconds of it. */
-export async function run({ program, interruptMs, ...how }) {
+/** Runs a program and returns its value; the program can press Ctrl-C by the global function `interrupt`. */
+export async function run({ program, ...how }) {
   const python = await session(how);
-  if (interruptMs) {
-    const buffer = new Uint8Array(new SharedArrayBuffer(1));
-    python.setInterruptBuffer(buffer);
-    setTimeout(() => {
-      buffer[0] = 2;
-    }, interruptMs);
-  }
+  const buffer = new Uint8Array(new SharedArrayBuffer(1));
+  python.setInterruptBuffer(buffer);
+  globalThis.interrupt = () => {
+    buffer[0] = 2;
+  };
   return python.runPythonAsync(program);
 }
 
@@ -35,7 +33,7 @@ if (globalThis.process && process.argv[1] === import.meta.filename) {
   const { basename } = await import("node:path");
   const { wheel, archives = [], ...request } = JSON.parse(readFileSync(0, "utf8"));
   const bytes = readFileSync(wheel);
-  const read = archives.map((path) => readFileSync(path));
+  const read = archives.map((path) => new Uint8Array(readFileSync(path)));
   const value = await run({ ...request, wheel: { name: basename(wheel), bytes }, archives: read });
   // Pyodide prints warnings of Python to standard output as well.
   console.log(`\nvalue: ${value}`);

@@ -157,9 +157,13 @@ test("a run ends early by its callback and with its task", () => {
 });
 
 test("Ctrl-C ends a run with its best model", () => {
-  const how = '**notebook.HOW | {"epochs": 1_000_000, "patience": 0}';
-  const waited = imported(`run = mm.Model.train(notebook.DATA, ${how}).run\njson.dumps([run["stop"], run["epochs"] > 1])`);
-  const got = inNode(SWITCHING, { ...full, program: waited, interruptMs: 1500 });
+  const program = imported(`
+import js
+press = lambda event: js.setTimeout(js.interrupt, 120) if event["epoch"] == 0 else None
+how = notebook.HOW | {"epochs": 1_000_000, "patience": 0, "progress": press}
+run = mm.Model.train(notebook.DATA, **how).run
+json.dumps([run["stop"], run["epochs"] > 1])`);
+  const got = inNode(SWITCHING, { ...full, program });
   assert.deepEqual(got, ["requested", true]);
 });
 
@@ -178,26 +182,25 @@ json.dumps(js.Function.new("work", "return work()")(create_proxy(work)))`);
 
 const SMOKE = `
 import json, micropip
-from importlib.resources import files
-from importlib.metadata import version
+from importlib.metadata import distribution
 from pyodide.code import run_js
 from pyodide.ffi import JsException, run_sync, to_js
-import js
-text = files("meromorph").joinpath("_browser/engine.js").read_text()
+import js, pyodide_js
+found = distribution("meromorph")
+text = found.locate_file("meromorph/_browser/engine.js").read_text()
 engine = run_js(f"(() => {{ {text}\\nreturn meromorph; }})()")
 objects = {"dict_converter": js.Object.fromEntries}
 opened = run_sync(engine.open(to_js({"device": "cpu", "worker": False}, **objects)))
 data = to_js({name: [float(i) ** power for i in range(50)] for power, name in enumerate("abc")}, **objects)
-read = engine.reader(opened.train(data, to_js({"target": "c", "epochs": 2}, **objects)))
+read = engine.reader(opened.train(data, to_js({"target": "c", "epochs": 2}, **objects)), pyodide_js.checkInterrupt)
 events = []
 while not events or events[-1] != "end":
-    answer = run_sync(read(50))
-    events += [json.loads(answer.text)["event"]] if answer else []
+    events.append(json.loads(run_sync(read(len(events) + 1)).text)["event"])
 try:
     run_sync(opened.train(data, to_js({"target": "c", "epochs": -2}, **objects)).next())
 except JsException as error:
     events.append(error.kind)
-json.dumps([version("meromorph"), events])`;
+json.dumps([found.version, events])`;
 
 test("micropip takes the wheel in the newest Pyodide, and its scripts run there", () => {
   const archives = readdirSync(tools).filter((name) => name.endsWith(".whl")).map((name) => join(tools, name));

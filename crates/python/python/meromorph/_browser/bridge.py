@@ -39,7 +39,18 @@ class Waiting:
                 f"Python cannot wait for the engine here: expected {self._instead}, or a runtime with JavaScript Promise "
                 "Integration (Chromium 137, Node 24) that runs the program with runPythonAsync"
             )
-        return run_sync(self.later(*args))
+        value, error = run_sync(_outcome(self.later(*args)))
+        if error is not None:
+            raise error
+        return value
+
+
+async def _outcome(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
+    """A value or an error: KeyboardInterrupt would end the event loop."""
+    try:
+        return await work, None
+    except BaseException as error:  # noqa: BLE001 - the caller raises it
+        return None, error
 
 
 def waiting(instead: str) -> Callable[[Callable[..., Awaitable[Any]]], Waiting]:

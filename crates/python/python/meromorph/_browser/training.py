@@ -14,9 +14,6 @@ from .models import Model, opened
 from .options import camel_options
 from .tables import Table, js_object
 
-#: Ctrl-C is looked for this often.
-SIGNALS_MS = 50
-
 
 def devices() -> list[str]:
     """The names of the devices that programs can choose."""
@@ -61,39 +58,39 @@ class _Following:
     def __init__(self, watch: Callable[[str], bool | None] | None):
         self._watch = watch
         self._start: dict[str, Any] = {}
-        self._history: list[dict[str, Any]] = []
+        #: Epochs by number: an event may be taken twice.
+        self._history: dict[int, dict[str, Any]] = {}
         self.stopped: BaseException | None = None
 
     async def to_its_end(self, run: Any) -> tuple[Any, dict[str, Any]] | None:
         """The model and the last event; None if no epoch gave a model. Raises what the program's function raised."""
-        read = script("engine").reader(run)
+        read = script("engine").reader(run, pyodide_js.checkInterrupt)
         try:
-            while True:
-                text, model = await self._next(read, run)
-                event = json.loads(text)
-                if event["event"] == "end":
-                    break
-                self._take(_snake(event))
-                if self.stopped is not None:
-                    run.stop()
+            model, event = await self._end_of(read, run)
         except BaseException:
             run.dispose()
             raise
         if self.stopped is not None and not isinstance(self.stopped, KeyboardInterrupt):
             raise self.stopped
-        if event["bestEpoch"] is None and event["stop"] in ("stopped", "diverged"):
-            return None
-        return model, _snake(event)
+        return None if event["best_epoch"] is None and event["stop"] in ("stopped", "diverged") else (model, event)
 
-    async def _next(self, read: Any, run: Any) -> tuple[str, Any]:
-        """The next event as JSON and its model; Ctrl-C is looked for meanwhile."""
-        while (answer := await read(SIGNALS_MS)) is None:
+    async def _end_of(self, read: Any, run: Any) -> tuple[Any, dict[str, Any]]:
+        """Takes each event. Ctrl-C may strike anywhere here: an event that it strikes is read again."""
+        number = 1
+        while True:
             try:
-                pyodide_js.checkInterrupt()
+                answer = await read(number)
+                if answer is None:
+                    raise KeyboardInterrupt
+                event = _snake(json.loads(answer.text))
+                if event["event"] == "end":
+                    return answer.model, event
+                self._take(event)
+                number += 1
             except KeyboardInterrupt as error:
                 self.stopped = self.stopped or error
+            if self.stopped is not None:
                 run.stop()
-        return answer.text, getattr(answer, "model", None)
 
     def _take(self, event: dict[str, Any]) -> None:
         if event["event"] == "start":
@@ -102,7 +99,7 @@ class _Following:
         coverage = event.pop("coverage")
         event |= {"pairs": None if coverage is None else {"coverage": coverage}, "score": None}
         del event["event"]
-        self._history.append(event)
+        self._history[event["epoch"]] = event
         if self._watch is None or self.stopped is not None:
             return
         try:
@@ -124,7 +121,7 @@ class _Following:
             "reason": start["reason"],
             "gaps": start["gaps"] or None,
             "warnings": [_warning(one) for one in start["warnings"] + end["warnings"]],
-            "history": self._history,
+            "history": list(self._history.values()),
         }
 
 
