@@ -7,7 +7,7 @@ use meromorph::contrast;
 use meromorph::fit;
 use meromorph::judge::Metrics;
 use meromorph::options::{
-    Given, Kind, Naming, Table, Value, markdown, python_arguments, python_document, python_fields, typescript,
+    Given, Kind, Naming, Table, Value, markdown, python_arguments, python_document, python_fields, rows, typescript,
 };
 use meromorph::profile;
 use meromorph::run::{OPTIONS, PREDICTING, READING};
@@ -118,6 +118,23 @@ fn python_types_have_every_option() {
         )
     };
     check(&format!("{PYTHON}/_options.py"), &(head.to_owned() + &tasks.iter().map(class).collect::<String>()));
+}
+
+#[test]
+fn the_package_in_pyodide_lists_every_option() {
+    let tasks = [
+        ("train", rows(&OPTIONS, Naming::Python)),
+        ("reading", rows(&READING, Naming::Python)),
+        ("predict", rows(&PREDICTING, Naming::Python)),
+        ("fit", rows(&fit::OPTIONS, Naming::Python)),
+        ("contrast", rows(&contrast::OPTIONS, Naming::Python)),
+    ];
+    let task = |(name, rows): &(&str, Vec<[String; 5]>)| {
+        let rows: Vec<String> = rows.iter().map(|row| serde_json::to_string(row).unwrap()).collect();
+        format!("\"{name}\": [\n{}\n]", rows.join(",\n"))
+    };
+    let tasks: Vec<String> = tasks.iter().map(task).collect();
+    check("crates/python/browser/options.json", &format!("{{\n{}\n}}\n", tasks.join(",\n")));
 }
 
 /// What an estimator of scikit-learn gets from `fit` and from arguments of its own instead.

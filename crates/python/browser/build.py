@@ -17,7 +17,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 WEB = ROOT / "web"
 
-#: The platforms of PEP 783 and their earlier names, so that pip never takes this wheel on a desktop: of Pyodide 0.26 and 0.27, 0.28 and 0.29, and 314.
+#: The platforms of PEP 783 and their earlier names, of Pyodide 0.26 and 0.27, of 0.28 and 0.29, and of 314: with
+#: them, pip never takes this wheel on a desktop.
 PLATFORMS = [
     "pyodide_2024_0_wasm32",
     "pyemscripten_2024_0_wasm32",

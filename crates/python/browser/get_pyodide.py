@@ -1,6 +1,7 @@
-"""Unpacks a Pyodide with NumPy, pandas and scikit-learn for the tests: the CDN that Pyodide loads them from is no registry.
+"""Unpacks a Pyodide with NumPy, pandas and scikit-learn for the tests.
 
-PyPI has one inside the wheel of another project, as it was published: Pyodide 0.27.7.
+Pyodide loads them from a CDN, which is no registry of packages. PyPI has a Pyodide with them inside the wheel of
+another project, as it was published: 0.27.7.
 
 python3 crates/python/browser/get_pyodide.py FOLDER
 """

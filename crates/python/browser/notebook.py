@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
-
 import meromorph as mm
+import numpy as np
 
 ROWS = 240
 X = np.linspace(-2, 2, ROWS)
-#: A number, a text, and a target that is a formula of both; also `tests/table.csv` of the command, which `table` writes.
+#: A number, a text, and a target that is a formula of both.
 DATA = {
     "x": X,
     "kind": np.where(np.arange(ROWS) % 3 == 0, "up", "down"),

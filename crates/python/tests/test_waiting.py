@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+import meromorph as mm
 import numpy as np
 import pytest
-
-import meromorph as mm
 
 DATA = {"x": np.linspace(0, 4, 200), "y": np.linspace(0, 4, 200) ** 2}
 HOW = {"target": "y", "device": "cpu", "progress": False}
@@ -43,9 +42,7 @@ def test_a_cancelled_run_ends_after_its_epoch():
 
     async def work():
         run = asyncio.create_task(
-            mm.Model.train_async(
-                DATA, epochs=100_000, patience=0, **HOW | {"progress": lambda event: epochs.append(event)}
-            )
+            mm.Model.train_async(DATA, epochs=100_000, patience=0, **HOW | {"progress": epochs.append})
         )
         while not epochs:
             await asyncio.sleep(0.01)

@@ -1,7 +1,7 @@
-"""The engine in Pyodide: the functions and classes of the native module `_engine` over the WebAssembly of the npm package.
+"""The engine in Pyodide: what the native module `_engine` has, over the WebAssembly of the npm package.
 
-What the engine does takes promises. A function that waits for one is `Waiting`: a call waits, and its attribute `later` is
-the same as a coroutine, for `await`.
+The engine answers with promises. A function that waits for one is `Waiting`: a call waits, and its attribute `later` is
+the same as a coroutine.
 """
 
 from importlib.metadata import version as _version

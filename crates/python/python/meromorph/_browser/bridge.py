@@ -36,8 +36,8 @@ class Waiting:
     def __call__(self, *args: Any) -> Any:
         if not can_run_sync():
             raise RuntimeError(
-                f"Python cannot wait for the engine here: expected {self._instead}, or a runtime with JavaScript Promise "
-                "Integration (Chromium 137, Node 24) that runs the program with runPythonAsync"
+                f"Python cannot wait for the engine here: expected {self._instead}, or a runtime with JavaScript "
+                "Promise Integration (Chromium 137, Node 24) that runs the program with runPythonAsync"
             )
         value, error = run_sync(_outcome(self.later(*args)))
         if error is not None:
@@ -49,7 +49,7 @@ async def _outcome(work: Awaitable[Any]) -> tuple[Any, BaseException | None]:
     """A value or an error: KeyboardInterrupt would end the event loop."""
     try:
         return await work, None
-    except BaseException as error:  # noqa: BLE001 - the caller raises it
+    except BaseException as error:
         return None, error
 
 
@@ -71,7 +71,7 @@ def absent(what: str) -> Callable[..., NoReturn]:
 
 @contextmanager
 def engine_errors() -> Iterator[None]:
-    """Errors of the engine as exceptions of Python: of usage and data ValueError, of the device and the engine RuntimeError."""
+    """Errors of the engine as exceptions of Python: ValueError of usage and data, else RuntimeError."""
     try:
         yield
     except JsException as error:

@@ -115,13 +115,12 @@ async def fit(
 
 @waiting("await meromorph.fit_async(…) for each fit")
 async def fit_many(data: Columns, model: str, options: dict[str, Any], each: str, threads: int) -> dict[str, Any]:
-    """Fits a formula to the rows of each level of the column `each`. Returns arrays by name with a number for each fit."""
+    """Fits a formula to the rows of each level of the column `each`: arrays by name with a number for each fit."""
     del threads
     observed = options.get("y")
     if observed not in data.names():
-        raise ValueError(
-            f"fit_many: y: got {observed!r}, expected the column of the observed values, one of {', '.join(data.names())}"
-        )
+        names = ", ".join(data.names())
+        raise ValueError(f"fit_many: y: got {observed!r}, expected the column of the observed values, one of {names}")
     if options.get("missing") != "drop" and np.isnan(data.numbers(observed)).any():
         raise ValueError(f'fit_many: column "{observed}" has missing cells: expected numbers, or missing="drop"')
     levels, columns, rows = data.stacked(each, observed)
@@ -180,7 +179,10 @@ class SavedFit:
 
     @staticmethod
     def parse(text: str, source: str) -> SavedFit:
-        """Reads the report of a fit; `source` names it in errors. Where Python cannot wait, the first prediction finds them."""
+        """Reads the report of a fit; `source` names it in errors.
+
+        Where Python cannot wait, the first prediction finds them.
+        """
         saved = SavedFit(text, source)
         if _is_ready.is_set() or can_run_sync():
             saved._fit()

@@ -57,7 +57,7 @@ class Model:
         return Model((await model.save()).to_py().tobytes(), "model", {key: model})
 
     @staticmethod
-    def load(bytes: bytes, source: str) -> Model:  # noqa: A002 - the name of the native engine
+    def load(bytes: bytes, source: str) -> Model:
         """The model in the bytes of a file. Where Python cannot wait, damage is found by the first prediction."""
         model = Model(bytes, source)
         if can_run_sync():

@@ -36,7 +36,7 @@ class Table:
 
     @staticmethod
     def of(source: str, columns: Sequence[tuple[str, Any]], text: bytes | None, reading: dict[str, Any]) -> Table:
-        """A table of columns by name, in order. A column that is None is the one of this name in `text`, a table as CSV."""
+        """A table of columns by name. A column that is None is the one of this name in `text`, a table as CSV."""
         table = Table(source, reading)
         written = _written(text)
         for name, cells in columns:

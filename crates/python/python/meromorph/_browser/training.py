@@ -21,7 +21,7 @@ def devices() -> list[str]:
 
 
 @waiting("await Model.train_async(…)")
-async def train(
+async def train(  # noqa: PLR0917 - the arguments of the native engine
     table: Table,
     options: dict[str, Any],
     reading: dict[str, Any],
@@ -30,7 +30,9 @@ async def train(
     threads: int,
     watch: Callable[[str], bool | None] | None,
 ) -> tuple[Model, str]:
-    """Trains a model on a table; see the native engine for what `watch` is. Returns the model and a JSON text about the run."""
+    """Trains a model on a table: the model and a JSON text about the run. See the native engine for `watch`."""
+    # The table has it already.
+    del reading
     given = camel_options("train", options, "train")
     if not given.get("target"):
         raise TypeError("train: got no target, expected the name of a column")
@@ -105,7 +107,7 @@ class _Following:
         try:
             if self._watch(json.dumps(event)) is False:
                 self.stopped = KeyboardInterrupt("the program stopped the run")
-        except BaseException as error:  # noqa: BLE001 - it is raised when the run has ended
+        except BaseException as error:
             self.stopped = error
 
     def report(self, end: dict[str, Any], device: str) -> dict[str, Any]:
