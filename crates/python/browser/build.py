@@ -1,4 +1,4 @@
-"""Builds the wheel of the package for Pyodide: the Python files over the npm package, whose build must be in web/dist.
+"""Builds the wheels of the package for Pyodide: the Python files over the npm package, whose build must be in web/dist.
 
 python3 crates/python/browser/build.py [FOLDER]
 """
@@ -17,15 +17,11 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 WEB = ROOT / "web"
 
-#: The platforms of PEP 783 and their earlier names, of Pyodide 0.26 and 0.27, of 0.28 and 0.29, and of 314: with
-#: them, pip never takes this wheel on a desktop.
+#: Two wheels with the same files. PyPI takes the platforms of PEP 783, which Pyodide 0.29 and 314 know; the earlier names
+#: are for those before, from any other address. pip never takes either on a desktop.
 PLATFORMS = [
-    "pyodide_2024_0_wasm32",
-    "pyemscripten_2024_0_wasm32",
-    "pyodide_2025_0_wasm32",
-    "pyemscripten_2025_0_wasm32",
-    "pyodide_2026_0_wasm32",
-    "pyemscripten_2026_0_wasm32",
+    ["pyemscripten_2025_0_wasm32", "pyemscripten_2026_0_wasm32"],
+    ["pyodide_2024_0_wasm32", "pyodide_2025_0_wasm32"],
 ]
 #: The scripts of this folder that become part of the wheel, each with its WebAssembly.
 SCRIPTS = ["engine", "fit"]
@@ -36,24 +32,26 @@ ENGINE = (
 )
 
 
-def main(folder: Path) -> Path:
-    """Writes the wheel to a folder and returns its path."""
+def main(folder: Path) -> list[Path]:
+    """Writes the wheels to a folder and returns their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    package = _package()
+    return [_write(folder, package, platforms) for platforms in PLATFORMS]
+
+
+def _write(folder: Path, package: dict[str, bytes], platforms: list[str]) -> Path:
     project, version = _project(), _version()
-    tags = [f"py3-none-{platform}" for platform in PLATFORMS]
-    wheel = folder / f"{project['name']}-{version}-py3-none-{'.'.join(PLATFORMS)}.whl"
     about = f"{project['name']}-{version}.dist-info"
+    tags = "".join(f"Tag: py3-none-{platform}\n" for platform in platforms)
     files = {
-        **_package(),
+        **package,
         f"{about}/METADATA": _metadata(project, version).encode(),
-        f"{about}/WHEEL": (
-            "Wheel-Version: 1.0\nGenerator: meromorph\nRoot-Is-Purelib: true\n"
-            + "".join(f"Tag: {tag}\n" for tag in tags)
-        ).encode(),
+        f"{about}/WHEEL": f"Wheel-Version: 1.0\nGenerator: meromorph\nRoot-Is-Purelib: true\n{tags}".encode(),
         **{f"{about}/licenses/{path.name}": path.read_bytes() for path in sorted(ROOT.glob("LICENSE-*"))},
     }
     record = "".join(f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in files.items())
     files[f"{about}/RECORD"] = f"{record}{about}/RECORD,,\n".encode()
-    folder.mkdir(parents=True, exist_ok=True)
+    wheel = folder / f"{project['name']}-{version}-py3-none-{'.'.join(platforms)}.whl"
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, data in files.items():
             # A fixed date, so that the same files give the same wheel.
@@ -128,8 +126,8 @@ def _digest(data: bytes) -> str:
 
 
 if __name__ == "__main__":
-    built = main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "target" / "wheels")
-    size = built.stat().st_size
-    print(f"{built}: {size:,} bytes")
-    if size > MOST_BYTES:
-        raise SystemExit(f"the wheel is too large: got {size:,} bytes, expected at most {MOST_BYTES:,}")
+    for built in main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "target" / "wheels"):
+        size = built.stat().st_size
+        print(f"{built}: {size:,} bytes")
+        if size > MOST_BYTES:
+            raise SystemExit(f"the wheel is too large: got {size:,} bytes, expected at most {MOST_BYTES:,}")

@@ -1,5 +1,5 @@
-// A Pyodide with the package in it, in Node, in a page and in a worker. In Node, `node session.mjs` runs the Python of
-// a request of JSON on standard input and prints its value, which is JSON too.
+// A Pyodide with the package in it, in Node, in a page and in a worker. In Node, `node session.mjs` runs the programs
+// of a request of JSON on standard input and prints their answers.
 
 /**
  * Starts Pyodide from the folder or address `pyodide` and installs the wheel `{ name, bytes }` with micropip. `packages`
@@ -17,15 +17,28 @@ export async function session({ pyodide, wheel, packages = [], archives = [], fi
   return python;
 }
 
-/** Runs a program and returns its value; the program can press Ctrl-C by the global function `interrupt`. */
-export async function run({ program, ...how }) {
+/**
+ * Runs programs one after another and returns what each answers: `{ value }`, which is text, or `{ error }`. A program
+ * can press Ctrl-C by the global function `interrupt`.
+ */
+export async function run({ programs, ...how }) {
   const python = await session(how);
-  const buffer = new Uint8Array(new SharedArrayBuffer(1));
-  python.setInterruptBuffer(buffer);
-  globalThis.interrupt = () => {
-    buffer[0] = 2;
-  };
-  return python.runPythonAsync(program);
+  if (globalThis.SharedArrayBuffer) {
+    const buffer = new Uint8Array(new SharedArrayBuffer(1));
+    python.setInterruptBuffer(buffer);
+    globalThis.interrupt = () => {
+      buffer[0] = 2;
+    };
+  }
+  const answers = [];
+  for (const program of programs) {
+    try {
+      answers.push({ value: await python.runPythonAsync(program) });
+    } catch (error) {
+      answers.push({ error: error.message });
+    }
+  }
+  return answers;
 }
 
 if (globalThis.process && process.argv[1] === import.meta.filename) {
@@ -34,7 +47,7 @@ if (globalThis.process && process.argv[1] === import.meta.filename) {
   const { wheel, archives = [], ...request } = JSON.parse(readFileSync(0, "utf8"));
   const bytes = readFileSync(wheel);
   const read = archives.map((path) => new Uint8Array(readFileSync(path)));
-  const value = await run({ ...request, wheel: { name: basename(wheel), bytes }, archives: read });
-  // Pyodide prints warnings of Python to standard output as well.
-  console.log(`\nvalue: ${value}`);
+  const answers = await run({ ...request, wheel: { name: basename(wheel), bytes }, archives: read });
+  // Python prints warnings to standard output as well.
+  console.log(`\nanswers: ${JSON.stringify(answers)}`);
 }

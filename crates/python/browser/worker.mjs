@@ -1,10 +1,10 @@
 // A worker with Pyodide, as JupyterLite and marimo have it.
 import { run } from "./session.mjs";
 
-onmessage = async ({ data }) => {
+addEventListener("message", async ({ data }) => {
   try {
-    postMessage({ value: await run(data) });
+    postMessage({ answers: await run(data) });
   } catch (error) {
     postMessage({ error: error.message });
   }
-};
+});
