@@ -17,8 +17,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 WEB = ROOT / "web"
 
-#: Two wheels with the same files. PyPI takes the platforms of PEP 783, which Pyodide 0.29 and 314 know; the earlier names
-#: are for those before, from any other address. pip never takes either on a desktop.
+#: Two wheels with the same files. PyPI takes the platforms of PEP 783, which Pyodide 0.29 and 314 know; the earlier
+#: names are for those before, from any other address. pip never takes either on a desktop.
 PLATFORMS = [
     ["pyemscripten_2025_0_wasm32", "pyemscripten_2026_0_wasm32"],
     ["pyodide_2024_0_wasm32", "pyodide_2025_0_wasm32"],

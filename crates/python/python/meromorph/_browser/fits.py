@@ -11,7 +11,7 @@ import js
 import numpy as np
 from pyodide.ffi import can_run_sync
 
-from .bridge import array, engine_errors, script, typed_array, waiting
+from .bridge import absent, array, engine_errors, script, typed_array, waiting
 from .options import camel_options
 from .tables import Table, js_object
 
@@ -203,6 +203,9 @@ class SavedFit:
             answer = fit.predict(data.data(), js_object({} if level is None else {"level": level}))
         prediction = array(answer.prediction) if hasattr(answer, "prediction") else None
         return array(answer.values), array(answer.confidence), prediction
+
+    #: The values of each summand of the formula.
+    components = staticmethod(absent("Fit.components"))
 
     def code(self, language: str) -> str:
         """The formula with its values as `latex`, `python` or `rust`."""
