@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 
 import meromorph as mm
 import numpy as np
@@ -85,6 +86,18 @@ async def framed_async() -> dict[str, list[float]]:
     return {"framed": (await model.predict_async(pd.DataFrame(NEW), device="cpu")).tolist()}
 
 
+def described() -> dict[str, str | dict]:
+    """A model with columns of every kind: its file, what is known of it, and the file with another note on its labels."""
+    days = [f"2024-{1 + row % 12:02}-{1 + row % 28:02}T{row % 24:02}:30" for row in range(ROWS)]
+    gaps = np.where(np.arange(ROWS) % 7 == 0, np.nan, X)
+    names = [f"name {row % 5}" for row in range(ROWS)]
+    columns = {"x": gaps, "day": days, "kind": DATA["kind"], "name": names, "flag": X > 0.5}
+    how = {"target": "flag", "epochs": 3, "device": "cpu", "progress": False, "encode": {"name": "hashed"}}
+    engine = mm.Model.train(columns, **how)._engine
+    files = {"file": engine.save(), "labelled": engine.labelled("number").save()}
+    return {name: b64encode(bytes(file)).decode() for name, file in files.items()} | {"info": json.loads(engine.info())}
+
+
 def table(columns: dict) -> str:
     """Columns as CSV, for the command."""
     lines = zip(*(np.asarray(cells).tolist() for cells in columns.values()), strict=True)
@@ -92,4 +105,5 @@ def table(columns: dict) -> str:
 
 
 if __name__ == "__main__":
-    print(json.dumps({"numbers": notebook(), "data": table(DATA), "new": table(NEW)}))
+    known = {"numbers": notebook(), "data": table(DATA), "new": table(NEW), "model": described()}
+    print(json.dumps(known))

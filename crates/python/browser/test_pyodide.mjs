@@ -106,6 +106,12 @@ press = lambda event: js.setTimeout(js.interrupt, 120) if event["epoch"] == 0 el
 run = mm.Model.train(notebook.DATA, **notebook.HOW | {"epochs": 1_000_000, "patience": 0, "progress": press}).run
 json.dumps([run["stop"], run["epochs"] > 1])`;
 
+/** A model file of the native package as Python in Pyodide describes it, and with another note on its labels. */
+const DESCRIBED = `
+from base64 import b64decode, b64encode
+engine = mm.Model.from_bytes(b64decode("${native.model.file}"))._engine
+json.dumps([json.loads(engine.info()), b64encode(engine.labelled("number").save()).decode()])`;
+
 const WITHOUT_WAITING = `
 from pyodide.ffi import create_proxy
 def work():
@@ -137,7 +143,7 @@ json.dumps([found.version, events])`;
 
 /** Starting Pyodide takes most of the time, so each Node does it once. */
 const awaiting = inNode(process.execPath, { ...full, programs: [AWAITED, STOPPED, WITHOUT_WAITING].map(imported) });
-const switching = inNode(SWITCHING, { ...full, programs: [WAITED, REFUSED, INTERRUPTED].map(imported) });
+const switching = inNode(SWITCHING, { ...full, programs: [WAITED, REFUSED, INTERRUPTED, DESCRIBED].map(imported) });
 for (const answers of [awaiting, switching]) answers.catch(() => {});
 
 test("lines that are awaited give the numbers of CPython and of the command", async () => {
@@ -192,7 +198,7 @@ test("errors name options as Python does, and are the exceptions of CPython", as
     ["ValueError", 'column "z" not in data; it has "x", "kind", "y"'],
     ["ValueError", "train: weight_decay: got -1, expected a finite number of at least 0"],
     ["ValueError", 'train: loss: formula, character 4: got "*", expected a number, a name or "(" (in "p -* y")'],
-    ["ValueError", 'open: device is "abacus", expected one of "auto", "webgpu", "cpu"'],
+    ["ValueError", 'device "abacus" is unknown; there are auto, webgpu, cpu'],
     ["ValueError", "train: hidden: got a value of type object, expected whole numbers ≥ 1"],
     ["TypeError", "train: got no target, expected the name of a column"],
     ["ValueError", "model: is cut short: 3 bytes hold no safetensors header"],
@@ -215,6 +221,12 @@ test("a run ends early by its callback and with its task", async () => {
 
 test("Ctrl-C ends a run with its best model", async () => {
   assert.deepEqual((await switching)[2](), ["requested", true]);
+});
+
+test("a model file is described and labelled as in CPython", async () => {
+  const [info, labelled] = (await switching)[3]();
+  assert.deepEqual(info, native.model.info);
+  assert.equal(labelled, native.model.labelled);
 });
 
 test("where Python cannot wait, the error names what to await", async () => {

@@ -8,10 +8,10 @@ from importlib.metadata import version as _version
 
 from .bridge import absent as _absent
 from .fits import Columns, SavedFit, fit, fit_many, fit_models, residuals
-from .models import Model
+from .models import Model, devices
 from .options import options
 from .tables import Table
-from .training import devices, train
+from .training import train
 
 VERSION = _version("meromorph")
 

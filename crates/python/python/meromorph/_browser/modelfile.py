@@ -58,12 +58,18 @@ def described(about: dict[str, Any]) -> dict[str, Any]:
         "inputs": spec["inputs"],
         "members": (training or {"settings": {}})["settings"].get("members", 1),
         "parameters": sum(prod(one["shape"]) for one in tensors.values()),
-        "loss": about["loss"],
+        "loss": _loss(about["loss"]),
         "weights": storage,
         "labels": about["labels"],
         "interval": residuals and {"calibration": residuals["calibration"], "rows": _rows(residuals)},
         "training": training and _trained(training),
     }
+
+
+def _loss(loss: str | dict[str, Any]) -> str:
+    """The name of a loss, which may have constants, or its formula."""
+    name = loss if isinstance(loss, str) else next(iter(loss))
+    return "cross-entropy" if name == "cross_entropy" else name
 
 
 def _rows(residuals: dict[str, Any]) -> int:

@@ -27,8 +27,15 @@ NOTED = {
 }
 
 
+def devices() -> list[str]:
+    """The names of the devices that programs can choose."""
+    return ["auto", "webgpu", "cpu"]
+
+
 async def opened(device: str, threads: int) -> Any:
     """The engine on a device. It runs in a worker where there are workers, so that a page stays responsive."""
+    if device not in devices():
+        raise ValueError(f'device "{device}" is unknown; there are {", ".join(devices())}')
     key = (device, threads)
     if key not in _engines:
         how = {"device": device, "threads": threads or 1, "worker": hasattr(js, "Worker")}

@@ -15,11 +15,6 @@ from .options import camel_options
 from .tables import Table, js_object
 
 
-def devices() -> list[str]:
-    """The names of the devices that programs can choose."""
-    return ["auto", "webgpu", "cpu"]
-
-
 @waiting("await Model.train_async(…)")
 async def train(  # noqa: PLR0917 - the arguments of the native engine
     table: Table,
