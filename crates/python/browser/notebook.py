@@ -87,7 +87,7 @@ async def framed_async() -> dict[str, list[float]]:
 
 
 def described() -> dict[str, str | dict]:
-    """A model with columns of every kind: its file, what is known of it, and the file with another note on its labels."""
+    """A model with columns of every kind: its file, what is known of it, and its file with another note on labels."""
     days = [f"2024-{1 + row % 12:02}-{1 + row % 28:02}T{row % 24:02}:30" for row in range(ROWS)]
     gaps = np.where(np.arange(ROWS) % 7 == 0, np.nan, X)
     names = [f"name {row % 5}" for row in range(ROWS)]

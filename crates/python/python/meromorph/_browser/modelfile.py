@@ -56,7 +56,7 @@ def described(about: dict[str, Any]) -> dict[str, Any]:
         "columns": [_described(feature) for feature in _features(about)],
         "layers": spec["layers"],
         "inputs": spec["inputs"],
-        "members": (training or {"settings": {}})["settings"].get("members", 1),
+        "members": _members(about),
         "parameters": sum(prod(one["shape"]) for one in tensors.values()),
         "loss": _loss(about["loss"]),
         "weights": storage,
@@ -64,6 +64,15 @@ def described(about: dict[str, Any]) -> dict[str, Any]:
         "interval": residuals and {"calibration": residuals["calibration"], "rows": _rows(residuals)},
         "training": training and _trained(training),
     }
+
+
+def _members(about: dict[str, Any]) -> int:
+    """Models that were trained at once: one more dimension of each tensor."""
+    for at, layer in enumerate(about["spec"]["layers"]):
+        if isinstance(layer, dict) and "linear" in layer:
+            shape = about["tensors"][f"layers.{at}.weight"]["shape"]
+            return shape[0] if len(shape) == 3 else 1
+    return 1
 
 
 def _loss(loss: str | dict[str, Any]) -> str:
