@@ -58,3 +58,10 @@ def test_a_cancelled_run_ends_after_its_epoch():
 def test_errors_are_those_of_train():
     with pytest.raises(TypeError, match='option "epoch" is unknown: did you mean "epochs"'):
         asyncio.run(mm.Model.train_async(DATA, epoch=3, **HOW))
+
+
+def test_an_awaited_fit_gives_the_same_parameters():
+    data = {"t": DATA["x"], "y": 2.5 * np.exp(-1.3 * DATA["x"]) + 0.5}
+    found = asyncio.run(mm.fit_async("a*exp(-b*t) + c", data))
+    assert np.array_equal(found.popt, mm.fit("a*exp(-b*t) + c", data).popt)
+    assert found.popt == pytest.approx([2.5, 1.3, 0.5])

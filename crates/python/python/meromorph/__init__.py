@@ -29,6 +29,7 @@ _NAMES = {
     "devices": "_listed",
     "options": "_listed",
     "fit": "_fit",
+    "fit_async": "_fit",
     "fit_many": "_fit_many",
     "fit_models": "_fit",
     "Fit": "_fit",

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _engine
 from ._columns import columns_of, with_arrays
+from ._waiting import awaited
 
 
 @dataclass(frozen=True)
@@ -266,14 +267,35 @@ def fit(
     """
     data, options = with_arrays(data, options)
     columns = columns_of(data, reading)
-    report, notes, dropped, excluded, samples = _engine.fit(columns, formula, options, device, threads)
-    solved = Fit(report, samples=samples, data=(columns, formula, options))
+    return _solved(_engine.fit(columns, formula, options, device, threads), (columns, formula, options))
+
+
+async def fit_async(
+    formula: str,
+    data: Any,
+    *,
+    device: str = "cpu",
+    threads: int = 0,
+    reading: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Fit:
+    """Fits as `fit` does, while other tasks run: `decay = await fit_async("a*exp(-b*t)", data)`."""
+    data, options = with_arrays(data, options)
+    columns = columns_of(data, reading)
+    return _solved(await awaited(_engine.fit, columns, formula, options, device, threads), (columns, formula, options))
+
+
+def _solved(found: tuple[Any, ...], data: Any) -> Fit:
+    """The fit, after its warnings."""
+    report, notes, dropped, _excluded, samples = found
+    solved = Fit(report, samples=samples, data=data)
     for note in notes:
-        warnings.warn(f"fit: {note}", stacklevel=2)
+        warnings.warn(f"fit: {note}", stacklevel=3)
     if dropped:
-        warnings.warn(f"fit: {dropped} row{'s' if dropped > 1 else ''} with missing cells left out", stacklevel=2)
+        warnings.warn(f"fit: {dropped} row{'s' if dropped > 1 else ''} with missing cells left out", stacklevel=3)
     if not solved.converged:
-        warnings.warn(f"fit: not converged ({solved.stop}): the parameters are not those of a minimum", RuntimeWarning, stacklevel=2)
+        why = f"fit: not converged ({solved.stop}): the parameters are not those of a minimum"
+        warnings.warn(why, RuntimeWarning, stacklevel=3)
     return solved
 
 
