@@ -1,6 +1,7 @@
 //! Learned memories.
 
 use meromorph::contrast::{self as memories, ContrastOptions, Labelled, Learning, MemoryHeader, OPTIONS};
+use meromorph::internal::json::Record;
 use meromorph::train::Event;
 use meromorph::{Device, Result};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};

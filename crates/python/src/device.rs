@@ -18,12 +18,17 @@ thread_local! {
     static GPU: RefCell<Option<(String, Device)>> = const { RefCell::new(None) };
 }
 
+/// A device for one call.
+pub(crate) fn open(name: &str, threads: usize) -> Result<Device> {
+    block_on(Device::open(&Request { device: name.to_owned(), threads, ..Request::default() }))
+}
+
 /// Runs `work` on the device of a call.
 pub(crate) fn with<T>(name: &str, threads: usize, work: impl FnOnce(&Device) -> Result<T>) -> Result<T> {
     let known = GPU.take().filter(|(known, _)| known == name);
     let device = match known {
         Some((_, device)) => device,
-        None => block_on(Device::open(&Request { device: name.to_owned(), threads, ..Request::default() }))?,
+        None => open(name, threads)?,
     };
     let answer = work(&device);
     // The threads of a CPU end with the call; a GPU that failed is opened again.

@@ -90,10 +90,10 @@ fn solved(view: &View<'_>, model: &str, options: &FitOptions, device: &str, sign
     let problem = rows.problem(options, &formula)?;
     let mut journal = Journal::default();
     if device != CPU {
-        let device = device::open(device, options.solve.threads)?;
-        if device.info().device != CPU {
-            block_on(approach(&problem, &options.solve, &device, &mut journal))?;
-        }
+        device::with(device, options.solve.threads, |device| match device.info().device {
+            CPU => Ok(()),
+            _ => block_on(approach(&problem, &options.solve, device, &mut journal)),
+        })?;
     }
     let mut fit = solve_from(&problem, &options.solve, &mut journal, &mut |_| signals.look())?;
     signals.look()?;
