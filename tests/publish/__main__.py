@@ -12,11 +12,12 @@ import debian
 import dist
 import licences
 import npm
+import pyodide
 import version
 import wheel
 from project import OUT, Failure
 
-# Later parts use what earlier ones made: the archive and the Debian package contain the build for browsers.
+# Later parts use what earlier ones made: the archive, the Debian package and the wheels for Pyodide contain the build for browsers.
 PARTS = {
     "version": version.make,
     "licences": licences.make,
@@ -26,6 +27,7 @@ PARTS = {
     "dist": dist.make,
     "deb": debian.make,
     "wheel": wheel.make,
+    "pyodide": pyodide.make,
     "conda": conda.make,
 }
 

@@ -47,7 +47,7 @@ def _write(folder: Path, package: dict[str, bytes], platforms: list[str]) -> Pat
         **package,
         f"{about}/METADATA": _metadata(project, version).encode(),
         f"{about}/WHEEL": f"Wheel-Version: 1.0\nGenerator: meromorph\nRoot-Is-Purelib: true\n{tags}".encode(),
-        **{f"{about}/licenses/{path.name}": path.read_bytes() for path in sorted(ROOT.glob("LICENSE-*"))},
+        **{f"{about}/licenses/{path.name}": path.read_bytes() for path in _licences()},
     }
     record = "".join(f"{name},sha256={_digest(data)},{len(data)}\n" for name, data in files.items())
     files[f"{about}/RECORD"] = f"{record}{about}/RECORD,,\n".encode()
@@ -57,6 +57,11 @@ def _write(folder: Path, package: dict[str, bytes], platforms: list[str]) -> Pat
             # A fixed date, so that the same files give the same wheel.
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED, 9)
     return wheel
+
+
+def _licences() -> list[Path]:
+    """The licences of the project, and those of third-party code in the WebAssembly."""
+    return [*sorted(ROOT.glob("LICENSE-*")), WEB / "THIRD-PARTY.md"]
 
 
 def _package() -> dict[str, bytes]:
