@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from threading import Event
 from typing import Any
@@ -28,6 +29,10 @@ class Columns:
         """Arrays of numbers by name; a column that is None is the one of this name in `written`."""
         texts = {} if written is None else written.columns()
         names = [name for name, _ in columns]
+        lengths = [len(texts[name] if cells is None else cells) for name, cells in columns]
+        if odd := next((at for at, length in enumerate(lengths) if length != lengths[0]), None):
+            got = f'column "{names[odd]}" has {lengths[odd]} rows, column "{names[0]}" has {lengths[0]}'
+            raise ValueError(f"{source}: {got}")
         if twice := next((name for at, name in enumerate(names) if name in names[:at]), None):
             raise ValueError(f'{source}: got two columns "{twice}", expected different names')
         return Columns(source, {name: texts[name] if cells is None else cells for name, cells in columns})
@@ -117,19 +122,20 @@ async def fit(
 async def fit_many(data: Columns, model: str, options: dict[str, Any], each: str, threads: int) -> dict[str, Any]:
     """Fits a formula to the rows of each level of the column `each`: arrays by name with a number for each fit."""
     del threads
-    observed = options.get("y")
+    observed = options.get("y") or _observed(data.names(), model, each)
     if observed not in data.names():
         names = ", ".join(data.names())
         raise ValueError(f"fit_many: y: got {observed!r}, expected the column of the observed values, one of {names}")
     if options.get("missing") != "drop" and np.isnan(data.numbers(observed)).any():
         raise ValueError(f'fit_many: column "{observed}" has missing cells: expected numbers, or missing="drop"')
     levels, columns, rows = data.stacked(each, observed)
-    given = {**camel_options("fit", {**options, "missing": "drop"}, "fit_many")}
+    given = camel_options("fit", {**options, "y": observed, "missing": "drop"}, "fit_many")
     with engine_errors():
         fits = await script("fit").fitMany(columns, model, js_object(given))
     names = {kind: _arrays(getattr(fits, kind)) for kind in ("parameters", "stderrs")}
     failures = [(one["fit"], one["message"]) for one in json.loads(js.JSON.stringify(fits.failures))]
-    converged = array(fits.converged, bool)
+    # NaN of a fit without an answer.
+    converged = array(fits.converged) == 1
     return {
         **names,
         "levels": levels,
@@ -140,6 +146,12 @@ async def fit_many(data: Columns, model: str, options: dict[str, Any], each: str
     }
 
 
+def _observed(names: Sequence[str], model: str, each: str) -> str | None:
+    """The last column that the model does not use."""
+    used = {each, *re.findall(r"[^\W\d]\w*", model)}
+    return next((name for name in reversed(names) if name not in used), None)
+
+
 def _arrays(named: Any) -> dict[str, np.ndarray]:
     return {name: np.array(values) for name, values in named.to_py().items()}
 
@@ -147,13 +159,15 @@ def _arrays(named: Any) -> dict[str, np.ndarray]:
 def residuals(data: Columns, model: str, options: dict[str, Any], saved: SavedFit) -> np.ndarray:
     """Observed values less the model's, in the rows that a fit used."""
     del model
-    observed = options.get("y")
-    if observed not in data.names() or any(options.get(name) for name in ("where", "missing", "background")):
+    target = saved.report["target"]
+    if target not in data.names() or options.get("where") or options.get("background"):
         raise NotImplementedError(
-            "residuals: the engine in the browser knows those of a fit with y as a column, without where, missing and "
+            "residuals: the engine in the browser knows those of a fit with y as a column, without where and "
             "background: expected y - fit.predict(data).values"
         )
-    return data.numbers(observed) - saved.predict(data, None)[0]
+    used = [target, *saved.report["columns"], *(options[name] for name in ("sigma", "sigma_x") if options.get(name))]
+    missing = [np.isnan(data.numbers(name)) for name in used if name in data.names()]
+    return (data.numbers(target) - saved.predict(data, None)[0])[~np.any(missing, axis=0)]
 
 
 @waiting("await meromorph.fit_async(…), which needs no list of models")
@@ -176,6 +190,11 @@ class SavedFit:
         self._text = text
         self._source = source
         self._known: Any = None
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """Everything that is known of the fit."""
+        return json.loads(self._text)
 
     @staticmethod
     def parse(text: str, source: str) -> SavedFit:
