@@ -23,7 +23,14 @@ def noisy():
 def same(f, x, y, rtol=1e-6, **options):
     """Both give the same, where SciPy goes on to the last digits with derivatives of three points."""
     bounded = "bounds" in options
-    exact = {"ftol": 1e-15, "xtol": 1e-15, "gtol": 1e-15, "jac": "3-point", "method": "trf", **({} if bounded else {"x_scale": "jac"})}
+    exact = {
+        "ftol": 1e-15,
+        "xtol": 1e-15,
+        "gtol": 1e-15,
+        "jac": "3-point",
+        "method": "trf",
+        **({} if bounded else {"x_scale": "jac"}),
+    }
     expected, covariance = optimize.curve_fit(f, x, y, **options, **exact)
     popt, pcov = mm.curve_fit(f, x, y, **options)
     np.testing.assert_allclose(popt, expected, rtol=rtol)
@@ -103,8 +110,16 @@ def test_an_image_is_fitted():
 x_of = np.linspace(0.1, 3, 60)
 TRACED = {
     "where": (lambda x, a, b, k: np.where(x < k, a * x, a * k + b * (x - k)), [1.2, 2.5, 1.43]),
-    "piecewise": (lambda x, a, b: np.piecewise(x, [x < 1.5, x >= 1.5], [lambda x: a * x, lambda x: b * x * x]), [1.2, 2.5]),
-    "piecewise in a parameter": (lambda x, a, b, c: np.piecewise(x * a, [x * a < c, x * a >= c], [lambda t: b * t, lambda t: c * b + 0.5 * (t - c)]), [1.2, 2.0, 1.5]),
+    "piecewise": (
+        lambda x, a, b: np.piecewise(x, [x < 1.5, x >= 1.5], [lambda x: a * x, lambda x: b * x * x]),
+        [1.2, 2.5],
+    ),
+    "piecewise in a parameter": (
+        lambda x, a, b, c: np.piecewise(
+            x * a, [x * a < c, x * a >= c], [lambda t: b * t, lambda t: c * b + 0.5 * (t - c)]
+        ),
+        [1.2, 2.0, 1.5],
+    ),
     "select": (lambda x, a, b: np.select([x < 1, x < 2], [a * x, b * x], a + b), [1.2, 2.5]),
     "heaviside": (lambda x, a, b: a * np.heaviside(x - 1.0, 0.5) + b * x, [1.2, 2.5]),
     "clip": (lambda x, a, b: np.clip(a * x, 0.5, b), [1.2, 2.5]),
@@ -118,7 +133,10 @@ TRACED = {
     "hyperbolic": (lambda x, a, b: np.arctanh(a * x / 10) + np.arccosh(b + x) + np.cbrt(a * x), [1.2, 2.5]),
     "logarithms": (lambda x, a, b: a * np.log10(b * x) + np.logaddexp(a * x, b), [1.2, 2.5]),
     "in place": (lambda x, a, b: _in_place(x, a, b), [1.2, 2.5]),
-    "data alone": (lambda x, a, b: a * (x - x.mean()) / x.std() + b * np.cumsum(x) / len(x) + special.jv(3, x) * a, [1.2, 2.5]),
+    "data alone": (
+        lambda x, a, b: a * (x - x.mean()) / x.std() + b * np.cumsum(x) / len(x) + special.jv(3, x) * a,
+        [1.2, 2.5],
+    ),
     "constant": (lambda x, a: a, [1.2]),
     "reserved names": (lambda x, e, pi, gamma, exp: e * x + pi * x**2 + gamma * np.sin(x) + exp, [1.2, 0.4, 0.7, 0.2]),
     "names of columns": (lambda t, x, d, y: x * t + d * t**2 + y, [1.2, 0.4, 0.7]),
@@ -216,14 +234,18 @@ def test_full_output_and_robust_losses():
     np.testing.assert_allclose(info["fvec"], decay(x, *popt) - y, atol=1e-12)
     assert info["nfev"] > 1 and isinstance(message, str) and code in (1, 2, 3, 4)
     y[7] += 30
-    robust = optimize.curve_fit(decay, x, y, method="trf", loss="soft_l1", f_scale=0.2, ftol=1e-14, xtol=1e-14, gtol=1e-14)[0]
+    robust = optimize.curve_fit(
+        decay, x, y, method="trf", loss="soft_l1", f_scale=0.2, ftol=1e-14, xtol=1e-14, gtol=1e-14
+    )[0]
     np.testing.assert_allclose(mm.curve_fit(decay, x, y, loss="soft_l1", f_scale=0.2)[0], robust, rtol=1e-5)
 
 
 def test_bounds_of_scipy_and_frames():
     x, y = noisy()
     bounds = optimize.Bounds([0, 0, 0], [3, 1, 0.5])
-    np.testing.assert_allclose(mm.curve_fit(decay, x, y, bounds=bounds)[0], mm.curve_fit(decay, x, y, bounds=(0, [3, 1, 0.5]))[0])
+    np.testing.assert_allclose(
+        mm.curve_fit(decay, x, y, bounds=bounds)[0], mm.curve_fit(decay, x, y, bounds=(0, [3, 1, 0.5]))[0]
+    )
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"x": x, "y": y})
     np.testing.assert_allclose(mm.curve_fit(decay, frame["x"], frame["y"])[0], mm.curve_fit(decay, x, y)[0])

@@ -9,7 +9,10 @@ from meromorph import scm
 
 
 def of(masked):
-    return [None if bottom else float(value) for value, bottom in zip(masked.values.ravel(), masked.bottom.ravel(), strict=True)]
+    return [
+        None if bottom else float(value)
+        for value, bottom in zip(masked.values.ravel(), masked.bottom.ravel(), strict=True)
+    ]
 
 
 X = scm.Masked([1.0, 0.0, -4.0, np.nan])

@@ -17,7 +17,7 @@ ARRAYS = ("y", "sigma", "sigma_x")
 
 
 def columns_of(data: Any, reading: Mapping[str, Any] | None = None, what: str = "data") -> _engine.Columns:
-    """The columns of a table where they are; texts and dates are those of the CSV file that a frame would be saved as."""
+    """The columns of a table where they are; texts are those of the CSV file that a frame would be saved as."""
     if isinstance(data, _engine.Columns):
         return data
     if isinstance(data, (str, os.PathLike, _engine.Table)):
@@ -32,18 +32,27 @@ def columns_of(data: Any, reading: Mapping[str, Any] | None = None, what: str = 
 
 
 def _unmasked(values: Any, name: Any, what: str) -> Any:
-    is_foreign = isinstance(values, np.ma.MaskedArray) or hasattr(values, "__dlpack__") and not isinstance(values, np.ndarray)
+    is_foreign = isinstance(values, np.ma.MaskedArray) or (
+        hasattr(values, "__dlpack__") and not isinstance(values, np.ndarray)
+    )
     return numbers(values, f'{what}: column "{name}"') if is_foreign else values
 
 
 def with_arrays(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Options that are arrays become columns of their names; `global_` is the option `global`, which is a word of Python."""
+    """Options that are arrays become columns of their names; `global_` is the option `global`, which is a word of
+    Python.
+    """
     options = {name.removesuffix("_"): value for name, value in options.items()}
-    given = {name: options[name] for name in ARRAYS if options.get(name) is not None and not isinstance(options[name], str)}
+    given = {
+        name: options[name] for name in ARRAYS if options.get(name) is not None and not isinstance(options[name], str)
+    }
     if not given:
         return data, options
     if not isinstance(data, Mapping):
-        raise TypeError(f"fit: {next(iter(given))}: got an array beside a {type(data).__name__}, expected a mapping of columns, or the name of a column")
+        raise TypeError(
+            f"fit: {next(iter(given))}: got an array beside a {type(data).__name__}, expected a mapping of columns, "
+            "or the name of a column"
+        )
     for name in given:
         if name in data:
             raise ValueError(f'fit: {name}: got an array, and data have a column "{name}": expected one of both')

@@ -47,19 +47,23 @@ class Neighbours:
 
 
 class Memory:
-    """Rows with labels, and the map under which they are compared; `meromorph.contrast` learns one, `Memory.load` reads one."""
+    """Rows with labels, and the map under which they are compared; `meromorph.contrast` learns one, `Memory.load` reads
+    one.
+    """
 
     def __init__(self, engine: _engine.Memory, run: Mapping[str, Any] | None = None):
         self._engine = engine
-        #: How the run went: `history` of the loss, `rows`, `held`, and `judged`, the figures over held rows with and without the learned map; None of a memory
-        #: that was loaded.
+        #: How the run went: `history` of the loss, `rows`, `held`, and `judged`, the figures over held rows with and
+        #: without the learned map; None of a memory that was loaded.
         self.run = run
         #: What the file says of it.
         self.info: dict[str, Any] = json.loads(engine.info())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Memory:
-        """The memory in a file that `save` or `mero contrast` wrote. Raises OSError without the file, ValueError for another kind of file."""
+        """The memory in a file that `save` or `mero contrast` wrote. Raises OSError without the file, ValueError for
+        another kind of file.
+        """
         with open(path, "rb") as file:
             return cls(_engine.Memory.load(file.read(), os.fspath(path)))
 
@@ -97,10 +101,14 @@ class Memory:
         rows, distances, weights, known, codes, share = self._engine.find(x.reshape(-1), count)
         rows, classes = rows.reshape(-1, count), self.classes
         labels = classes[self._engine.parts()[0]][rows]
-        return Neighbours(rows, distances.reshape(-1, count), labels, weights.reshape(-1, count), classes[codes], share, known)
+        return Neighbours(
+            rows, distances.reshape(-1, count), labels, weights.reshape(-1, count), classes[codes], share, known
+        )
 
     def predict(self, X: Any, *, count: int = 10, unknown: Any = ...) -> np.ndarray:
-        """The label with the largest weight among the nearest rows. With `unknown`, such as None, that for rows which nothing in memory is like."""
+        """The label with the largest weight among the nearest rows. With `unknown`, such as None, that for rows which
+        nothing in memory is like.
+        """
         found = self.find(X, count)
         if unknown is ... or found.known.all():
             return found.label
@@ -113,7 +121,9 @@ class Memory:
         return self._engine.mapped(self._rows(X, "mapped").reshape(-1)).reshape(-1, self.info["outputs"])
 
     def judge(self, X: Any, labels: Any) -> dict[str, Any]:
-        """How well it knows rows that it does not hold: `recall` among the nearest 1, 5 and 10, `map_at_r`, `accuracy`, and the share that is `known`."""
+        """How well it knows rows that it does not hold: `recall` among the nearest 1, 5 and 10, `map_at_r`, `accuracy`,
+        and the share that is `known`.
+        """
         codes, _, _ = _coded(labels, "judge", [str(name) for name in self.info["header"]["names"]])
         return _figures(json.loads(self._engine.judge(self._rows(X, "judge").reshape(-1), codes.tolist())))
 
@@ -127,20 +137,24 @@ class Memory:
         return self.info["rows"]
 
     def __repr__(self) -> str:
-        return f"<Memory of {len(self):,} rows, {len(self.classes)} classes, {self.info['inputs']} columns compared in {self.info['outputs']}>"
+        columns = f"{self.info['inputs']} columns compared in {self.info['outputs']}"
+        return f"<Memory of {len(self):,} rows, {len(self.classes)} classes, {columns}>"
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        judged = (self.run or {}).get("judged")
-        if not judged:
-            return f"<p>{escape(repr(self)[1:-1])}</p>"
+        about = f"<p>{escape(repr(self)[1:-1])}</p>"
+        if not self.run or not self.run["judged"]:
+            return about
+        judged = self.run["judged"]
         names = [("accuracy", "accuracy"), ("map_at_r", "MAP@R"), ("known", "known")]
         rows = "".join(
-            f"<tr><th>{title}</th>{''.join(f'<td>{judged[key][name]:.4f}</td>' for name, _ in names)}</tr>" for key, title in (("learned", "learned map"), ("plain", "no map"))
+            f"<tr><th>{title}</th>{''.join(f'<td>{judged[key][name]:.4f}</td>' for name, _ in names)}</tr>"
+            for key, title in (("learned", "learned map"), ("plain", "no map"))
         )
         head = "".join(f"<th>{title}</th>" for _, title in names)
-        return f"<div><p>{escape(repr(self)[1:-1])}</p><table><thead><tr><th>{self.run['held']} held rows</th>{head}</tr></thead><tbody>{rows}</tbody></table></div>"  # type: ignore[index]
+        head = f"<thead><tr><th>{self.run['held']} held rows</th>{head}</tr></thead>"
+        return f"<div>{about}<table>{head}<tbody>{rows}</tbody></table></div>"
 
     def __getstate__(self) -> dict[str, Any]:
         return {"file": bytes(self._engine.save()), "run": self.run}
@@ -160,9 +174,10 @@ def contrast(
 ) -> Memory:
     """Learns a memory of rows X [rows, inputs] with labels: a map under which rows of one class are near each other.
 
-    X is an array or a frame of numbers, of which `labels` may name a column; it is held in single precision, and float32 is taken as it is. `options` are those of `mero contrast`: `map`, `outputs`,
-    `epochs`, `batch`, `lr`, `memory`, `sharpness`, `test`, `seed` and others. `progress` shows a bar, or is called with each epoch; it stops the run by returning
-    False. Ctrl-C ends the run.
+    X is an array or a frame of numbers, of which `labels` may name a column; it is held in single precision, and
+    float32 is taken as it is. `options` are those of `mero contrast`: `map`, `outputs`, `epochs`, `batch`, `lr`,
+    `memory`, `sharpness`, `test`, `seed` and others. `progress` shows a bar, or is called with each epoch; it stops the
+    run by returning False. Ctrl-C ends the run.
 
     Raises ValueError for data and options that cannot be used, TypeError for unknown options.
 
@@ -176,7 +191,9 @@ def contrast(
     target = labels if isinstance(labels, str) else str(getattr(labels, "name", None) or "label")
     if isinstance(labels, str):
         if not hasattr(X, "columns") or labels not in X.columns:
-            raise ValueError(f'contrast: labels: got "{labels}", expected a column of a frame, or an array with a label for each row')
+            raise ValueError(
+                f'contrast: labels: got "{labels}", expected a column of a frame, or an array with a label for each row'
+            )
         labels, X = X[labels], X[[name for name in X.columns if name != labels]]
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
     if names:
@@ -185,7 +202,12 @@ def contrast(
     codes, classes, is_numeric = _coded(labels, "contrast")
     if len(codes) != len(x):
         raise ValueError(f"contrast: got {len(codes)} labels for {len(x)} rows, expected one for each")
-    about = {"columns": names or [f"x{at}" for at in range(x.shape[1])], "target": target, "names": classes, "is_numeric": is_numeric}
+    about = {
+        "columns": names or [f"x{at}" for at in range(x.shape[1])],
+        "target": target,
+        "names": classes,
+        "is_numeric": is_numeric,
+    }
     watch = watcher(progress, options.get("epochs", 30))
     try:
         engine, report = _engine.contrast(x.reshape(-1), codes, about, options, device, threads, watch)
@@ -204,7 +226,11 @@ def _coded(labels: Any, call: str, known: Sequence[str] | None = None) -> tuple[
     if array.ndim != 1:
         raise ValueError(f"{call}: labels: got an array with {array.ndim} dimensions, expected one")
     is_numeric = array.dtype.kind in "iuf"
-    missing = np.isnan(array) if array.dtype.kind == "f" else np.array([label is None or label != label for label in array.tolist()], dtype=bool)
+    missing = (
+        np.isnan(array)
+        if array.dtype.kind == "f"
+        else np.array([label is None or label != label for label in array.tolist()], dtype=bool)
+    )
     if missing.any():
         raise ValueError(f"{call}: row {int(missing.argmax()) + 1}: got no label, expected one for each row")
     levels = np.unique(array if array.dtype.kind != "O" else array.astype(str))

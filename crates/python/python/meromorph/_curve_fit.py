@@ -12,23 +12,21 @@ from typing import Any
 import numpy as np
 
 from . import _engine
-from ._arrays import as_array, numbers
+from ._arrays import numbers
+from ._curve_arguments import bounds_of, checked, is_table, options_of, start_within
 from ._trace import HINT, Trace, TraceError
 from ._trace_numpy import Data
 from ._trace_text import formula, names
 
 #: Columns that no formula can name.
 OBSERVED, DEVIATIONS, ONES = "observed values", "standard deviations", "ones"
-#: Options of SciPy's searches that change how near the minimum a search ends, and how derivatives are estimated. Here it ends where no step lowers the cost
-#: in double precision, and derivatives are exact.
-WITHOUT_EFFECT = {"ftol", "xtol", "gtol", "x_scale", "diff_step", "epsfcn", "factor", "diag", "col_deriv", "tr_solver", "tr_options", "jac_sparsity", "verbose", "f_scale"}
 
 
 class OptimizeWarning(UserWarning):
     """The covariance of the parameters could not be estimated."""
 
 
-def curve_fit(
+def curve_fit(  # noqa: PLR0917
     f: str | Callable[..., Any],
     xdata: Any,
     ydata: Any,
@@ -38,7 +36,7 @@ def curve_fit(
     check_finite: bool | None = None,
     bounds: Any = (-np.inf, np.inf),
     method: str | None = None,
-    jac: Any = None,
+    jac: Any = None,  # noqa: ARG001
     *,
     full_output: bool = False,
     nan_policy: str | None = None,
@@ -47,16 +45,19 @@ def curve_fit(
 ) -> Any:
     """Parameters of a function and their covariance, as `scipy.optimize.curve_fit` gives them.
 
-    `f(x, *parameters)` is called once, with the data and symbols for the parameters: what it does with whole arrays becomes a formula, which the engine fits.
-    It may use operators, comparisons and functions of NumPy such as `np.exp`, `np.where`, `np.piecewise`, and of `scipy.special` such as `erf` and `expit`.
-    A text is a formula: its columns are `x`, or `x0`, `x1`, … of an array [k, M], or those of a mapping, and its parameters are in the order of their first use.
+    `f(x, *parameters)` is called once, with the data and symbols for the parameters: what it does with whole arrays
+    becomes a formula, which the engine fits. It may use operators, comparisons and functions of NumPy such as `np.exp`,
+    `np.where`, `np.piecewise`, and of `scipy.special` such as `erf` and `expit`. A text is a formula: its columns are
+    `x`, or `x0`, `x1`, … of an array [k, M], or those of a mapping, and its parameters are in the order of their first
+    use.
 
-    The search begins at `p0`, by default 1 for each parameter, or within the bounds, and elsewhere if it finds no minimum from there. `method` is `lm` or `trf`. `sigma` are standard deviations; a covariance
-    matrix has to be diagonal. `maxfev` or `max_nfev`, `loss` and `f_scale` are those of SciPy; tolerances and `jac` have no effect, as the search ends where no
-    step lowers the cost, and derivatives are exact.
+    The search begins at `p0`, by default 1 for each parameter, or within the bounds, and elsewhere if it finds no
+    minimum from there. `method` is `lm` or `trf`. `sigma` are standard deviations; a covariance matrix has to be
+    diagonal. `maxfev` or `max_nfev`, `loss` and `f_scale` are those of SciPy; tolerances and `jac` have no effect, as
+    the search ends where no step lowers the cost, and derivatives are exact.
 
-    Raises TypeError for a function that is no formula, ValueError for data and options that cannot be used, RuntimeError if the search does not converge. Warns
-    if the covariance cannot be estimated; it is infinite then.
+    Raises TypeError for a function that is no formula, ValueError for data and options that cannot be used,
+    RuntimeError if the search does not converge. Warns if the covariance cannot be estimated; it is infinite then.
 
     >>> import numpy as np
     >>> x = np.linspace(0, 4, 50)
@@ -64,25 +65,34 @@ def curve_fit(
     >>> popt.round(6)
     array([2.5, 1.3, 0.5])
     """
-    x, y, sigma = _checked(xdata, ydata, sigma, check_finite, nan_policy)
+    x, y, sigma = checked(xdata, ydata, sigma, check_finite, nan_policy)
     flat = y.reshape(-1)
     columns, text, parameters, used = _formula_of(f, x, flat, None if p0 is None else np.atleast_1d(p0).size)
     count = len(parameters)
     if len(used) == 0:
         raise ValueError("curve_fit: f uses none of its parameters, expected a function of x and parameters")
-    low, high = _bounds(bounds, count)
-    start = _start(low, high) if p0 is None else np.atleast_1d(numbers(p0, "p0"))
+    low, high = bounds_of(bounds, count)
+    start = start_within(low, high) if p0 is None else np.atleast_1d(numbers(p0, "p0"))
     if start.size != count:
-        raise ValueError(f"curve_fit: p0: got {start.size} values, expected {count}, one for each of {', '.join(parameters)}")
-    options = _options(method, bool(np.any(np.isfinite(low) | np.isfinite(high))), kwargs)
+        raise ValueError(
+            f"curve_fit: p0: got {start.size} values, expected {count}, one for each of {', '.join(parameters)}"
+        )
+    options = options_of(method, bool(np.any(np.isfinite(low) | np.isfinite(high))), kwargs)
     if options.get("method") == "lm" and count > flat.size:
-        raise TypeError(f"curve_fit: got {count} parameters and {flat.size} values, expected at least as many values: the number of func parameters must not exceed them")
+        raise TypeError(
+            f"curve_fit: got {count} parameters and {flat.size} values, expected at least as many values: the number "
+            "of func parameters must not exceed them"
+        )
     columns[OBSERVED] = flat
     if sigma is not None or absolute_sigma:
         columns[DEVIATIONS] = np.ones(flat.size) if sigma is None else sigma
         options |= {"sigma": DEVIATIONS, "absolute_sigma": bool(absolute_sigma)}
     options |= {"y": OBSERVED, "p0": {name: float(start[parameters.index(name)]) for name in used}}
-    options["bounds"] = {name: [low[at], high[at]] for at, name in enumerate(parameters) if name in used and (np.isfinite(low[at]) or np.isfinite(high[at]))}
+    options["bounds"] = {
+        name: [low[at], high[at]]
+        for at, name in enumerate(parameters)
+        if name in used and (np.isfinite(low[at]) or np.isfinite(high[at]))
+    }
     engine = _engine.Columns.of("curve_fit", list(columns.items()), None)
     report = json.loads(_engine.fit(engine, text, options, "cpu", threads)[0])
     if p0 is None and _is_doubtful(report):
@@ -92,7 +102,12 @@ def curve_fit(
             report = other
     if not report["is_converged"]:
         raise RuntimeError(f"Optimal parameters not found: {_why(report)}")
-    popt = np.array([float(report["parameters"][name]["value"]) if name in used else start[at] for at, name in enumerate(parameters)])
+    popt = np.array(
+        [
+            float(report["parameters"][name]["value"]) if name in used else start[at]
+            for at, name in enumerate(parameters)
+        ]
+    )
     pcov = _covariance(report, parameters)
     if not np.all(np.isfinite(pcov)):
         pcov = np.full((count, count), np.inf)
@@ -101,55 +116,18 @@ def curve_fit(
         return popt, pcov
     values = flat - _engine.residuals(engine, text, options, _engine.SavedFit.parse(json.dumps(report), "curve_fit"))
     residuals = (values - flat) / columns.get(DEVIATIONS, 1.0)
-    return popt, pcov, {"nfev": report["evaluations"], "fvec": residuals}, f"The search ended by its {report['stop']}.", 1
+    return (
+        popt,
+        pcov,
+        {"nfev": report["evaluations"], "fvec": residuals},
+        f"The search ended by its {report['stop']}.",
+        1,
+    )
 
 
-def _checked(xdata: Any, ydata: Any, sigma: Any, check_finite: bool | None, nan_policy: str | None) -> tuple[Any, np.ndarray, np.ndarray | None]:
-    """The data as arrays of doubles, without what the policy leaves out."""
-    if nan_policy not in (None, "raise", "omit"):
-        refused = "`nan_policy='propagate'` is not supported by this function" if nan_policy == "propagate" else f"nan_policy: got {nan_policy!r}"
-        raise ValueError(f"curve_fit: {refused}: expected None, 'raise' or 'omit'")
-    y = numbers(ydata, "ydata")
-    x = xdata if _is_table(xdata) else numbers(np.asarray(xdata) if isinstance(xdata, (list, tuple)) else as_array(xdata, "xdata"), "xdata")
-    if y.size == 0:
-        raise ValueError("curve_fit: `ydata` must not be empty: got no values, expected at least one for each parameter")
-    sigma = None if sigma is None else _sigma(numbers(sigma, "sigma"), y.size)
-    checks = nan_policy is None if check_finite is None else check_finite
-    tables = [numbers(x[name], f"xdata[{name!r}]") for name in x] if _is_table(x) else [x]
-    parts = [("xdata", part) for part in tables] + [("ydata", y)]
-    for name, part in parts:
-        is_wrong = not np.all(np.isfinite(part)) if checks else nan_policy == "raise" and bool(np.isnan(part).any())
-        if is_wrong:
-            what = "infs or NaNs" if checks else "NaNs"
-            raise ValueError(f"curve_fit: {name}: array must not contain {what}: expected finite numbers, or check_finite=False and nan_policy='omit'")
-    if nan_policy == "omit" and not checks:
-        kept = ~np.isnan(y)
-        for _, part in parts[:-1]:
-            kept = kept & ~(np.isnan(part).any(axis=tuple(range(part.ndim - 1))) if part.ndim > 1 else np.isnan(part))
-        x = {name: part[..., kept] for name, part in zip(x, tables, strict=True)} if _is_table(x) else x[..., kept]
-        y, sigma = y[kept], None if sigma is None else np.ascontiguousarray(sigma[kept])
-    return x, np.ascontiguousarray(y), sigma
-
-
-def _is_table(data: Any) -> bool:
-    return isinstance(data, Mapping) or type(data).__name__ == "DataFrame"
-
-
-def _sigma(sigma: np.ndarray, size: int) -> np.ndarray:
-    if sigma.shape == (size, size) and size > 1:
-        if np.count_nonzero(sigma - np.diag(np.diagonal(sigma))):
-            raise ValueError(f"curve_fit: sigma: got a covariance matrix [{size}, {size}] of correlated errors, expected standard deviations, or a diagonal matrix")
-        if np.any(np.diagonal(sigma) <= 0):
-            raise ValueError("curve_fit: `sigma` must be positive definite: got a variance of 0 or below, expected variances above 0")
-        return np.sqrt(np.diagonal(sigma))
-    if sigma.size == 1:
-        return np.full(size, float(sigma.reshape(-1)[0]))
-    if sigma.shape != (size,):
-        raise ValueError(f"curve_fit: `sigma` has incorrect shape: got {list(sigma.shape)}, expected [{size}], as y has")
-    return sigma
-
-
-def _formula_of(f: Any, x: Any, y: np.ndarray, count: int | None) -> tuple[dict[str, np.ndarray], str, list[str], list[str]]:
+def _formula_of(
+    f: Any, x: Any, y: np.ndarray, count: int | None
+) -> tuple[dict[str, np.ndarray], str, list[str], list[str]]:
     """The columns, the formula over them, all parameters in order, and those that it uses."""
     named = _named(x)
     if isinstance(f, str):
@@ -157,19 +135,26 @@ def _formula_of(f: Any, x: Any, y: np.ndarray, count: int | None) -> tuple[dict[
         text, parameters = _engine.formula_parameters(f, list(columns))
         return columns, text, parameters, parameters
     if not callable(f):
-        raise TypeError(f"curve_fit: f: got a {type(f).__name__}, expected a function f(x, *parameters) or the text of a formula")
+        raise TypeError(
+            f"curve_fit: f: got a {type(f).__name__}, expected a function f(x, *parameters) or the text of a formula"
+        )
     given = _parameters(f, count)
     trace = Trace(y.size, [OBSERVED, DEVIATIONS])
     for name, array in named.items():
         trace.called(array, name)
     symbols = [trace.parameter(name) for name in given]
     try:
-        result = f(_Columns((name, array.view(Data)) for name, array in named.items()) if _is_table(x) else x.view(Data), *symbols)
+        result = f(
+            _Columns((name, array.view(Data)) for name, array in named.items()) if is_table(x) else x.view(Data),
+            *symbols,
+        )
         root = trace.symbol(result)
     except TraceError as error:
         raise TypeError(f"curve_fit: {error}") from None
     except (TypeError, ValueError, AttributeError) as error:
-        raise TypeError(f"curve_fit: f cannot be traced, as it is called with symbols for its parameters: {error}; {HINT}") from error
+        raise TypeError(
+            f"curve_fit: f cannot be traced, as it is called with symbols for its parameters: {error}; {HINT}"
+        ) from error
     known = [symbol.what for symbol in symbols]
     used = [name for name in known if name in names(root)]
     text = formula(root, {*known, *trace.columns})
@@ -192,7 +177,7 @@ class _Columns(dict[str, np.ndarray]):
 
 def _named(x: Any) -> dict[str, np.ndarray]:
     """The columns of x: a vector is x, the rows of a matrix are x0, x1, …."""
-    if _is_table(x):
+    if is_table(x):
         return {str(name): numbers(x[name], f"xdata[{name!r}]") for name in x}
     if x.ndim < 2:
         return {"x": x}
@@ -207,57 +192,22 @@ def _parameters(f: Callable[..., Any], count: int | None) -> list[str]:
     positional = [one.name for one in given if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)][1:]
     if count is None:
         if not positional:
-            raise ValueError("curve_fit: unable to determine number of fit parameters: got f without named ones, expected p0 with a start for each")
+            raise ValueError(
+                "curve_fit: unable to determine number of fit parameters: got f without named ones, expected p0 with "
+                "a start for each"
+            )
         return positional
     if len(positional) >= count:
         return positional[:count]
     return positional + [f"p{at}" for at in range(len(positional), count)]
 
 
-def _bounds(bounds: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
-    ends = (bounds.lb, bounds.ub) if hasattr(bounds, "lb") and hasattr(bounds, "ub") else bounds
-    if len(ends) != 2:
-        raise ValueError(f"curve_fit: bounds: got {len(ends)} values, expected two: lower and upper bounds")
-    low, high = (np.asarray(end, dtype=np.float64) for end in ends)
-    for end in (low, high):
-        if end.ndim > 0 and end.shape != (count,):
-            raise ValueError(f"curve_fit: bounds: got the shape {list(end.shape)}, expected [{count}] or a single number: inconsistent shapes between bounds and parameters")
-    low, high = np.broadcast_to(low, count), np.broadcast_to(high, count)
-    if np.any(low >= high):
-        raise ValueError("curve_fit: bounds: each lower bound must be strictly less than each upper bound")
-    return low, high
-
-
-def _start(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Where SciPy begins: 1, or within the bounds."""
-    has_low, has_high = np.isfinite(low), np.isfinite(high)
-    middle = 0.5 * (np.where(has_low, low, 0.0) + np.where(has_high, high, 0.0))
-    return np.select([has_low & has_high, has_low, has_high], [middle, low + 1, high - 1], 1.0)
-
-
-def _options(method: str | None, is_bounded: bool, kwargs: dict[str, Any]) -> dict[str, Any]:
-    """The options of the engine."""
-    if method not in (None, "lm", "trf"):
-        raise ValueError(f"curve_fit: method: got {method!r}, expected 'lm' or 'trf'")
-    if method == "lm" and is_bounded:
-        raise ValueError("curve_fit: Method 'lm' only works for unconstrained problems: got bounds, expected 'trf'")
-    options: dict[str, Any] = {"method": method} if method else {}
-    for name, value in kwargs.items():
-        if name in ("maxfev", "max_nfev"):
-            options |= {"max_evaluations": value} if value else {}
-        elif name == "loss":
-            options |= {"loss": value} | ({"loss_scale": kwargs["f_scale"]} if "f_scale" in kwargs and value != "linear" else {})
-        elif name == "args":
-            raise ValueError("curve_fit: 'args' is not a supported keyword argument: expected a function of x and parameters")
-        elif name not in WITHOUT_EFFECT:
-            raise TypeError(f"curve_fit: got an unexpected keyword argument {name!r}")
-    return options
-
-
 def _is_doubtful(report: Mapping[str, Any]) -> bool:
     """Whether a search may have ended elsewhere than at the minimum: no parameter is known."""
     known = [one for one in report["parameters"].values() if not one["is_fixed"]]
-    return not report["is_converged"] or all(one["stderr"] is not None and one["stderr"] > abs(one["value"]) for one in known)
+    return not report["is_converged"] or all(
+        one["stderr"] is not None and one["stderr"] > abs(one["value"]) for one in known
+    )
 
 
 def _covariance(report: Mapping[str, Any], parameters: list[str]) -> np.ndarray:
@@ -266,14 +216,19 @@ def _covariance(report: Mapping[str, Any], parameters: list[str]) -> np.ndarray:
     rows = report["covariance"]
     if report["dof"] == 0 and not report["is_absolute"]:
         return np.full((len(places), len(places)), np.inf)
-    entry = lambda i, j: np.inf if i is None or j is None or rows[i][j] is None else rows[i][j]  # noqa: E731
+
+    def entry(i: int | None, j: int | None) -> float:
+        value = None if i is None or j is None else rows[i][j]
+        return np.inf if value is None else float(value)
+
     return np.array([[entry(i, j) for j in places] for i in places])
 
 
 def _why(report: Mapping[str, Any]) -> str:
     spent = report["evaluations"]
     if report["stop"] == "evaluations":
-        return f"The maximum number of function evaluations is exceeded: got {spent}, expected fewer from a nearer p0, or a larger max_nfev."
+        what = f"The maximum number of function evaluations is exceeded: got {spent}"
+        return f"{what}, expected fewer from a nearer p0, or a larger max_nfev."
     return f"The search got stuck after {spent} evaluations: expected another p0, or bounds."
 
 

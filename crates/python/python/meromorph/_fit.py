@@ -55,7 +55,9 @@ class Fit:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Fit:
-        """The fit in a file that `save` or `mero fit --out` wrote. Raises OSError without the file, ValueError for another kind of file."""
+        """The fit in a file that `save` or `mero fit --out` wrote. Raises OSError without the file, ValueError for
+        another kind of file.
+        """
         with open(path, encoding="utf-8") as file:
             return cls(file.read(), os.fspath(path))
 
@@ -79,7 +81,10 @@ class Fit:
     @property
     def columns(self) -> list[str]:
         """The columns that predictions need."""
-        return [*self.report["columns"], *(name for name in self.report["level_columns"] if name not in self.report["columns"])]
+        return [
+            *self.report["columns"],
+            *(name for name in self.report["level_columns"] if name not in self.report["columns"]),
+        ]
 
     @property
     def params(self) -> dict[str, float]:
@@ -109,7 +114,10 @@ class Fit:
     @property
     def derived(self) -> dict[str, tuple[float, float]]:
         """Value and standard error of each value that is computed from parameters, by the option `derive`."""
-        return {name: (float(one["value"]), np.inf if one["stderr"] is None else float(one["stderr"])) for name, one in self.report["derived"].items()}
+        return {
+            name: (float(one["value"]), np.inf if one["stderr"] is None else float(one["stderr"]))
+            for name, one in self.report["derived"].items()
+        }
 
     @property
     def free(self) -> list[str]:
@@ -123,7 +131,7 @@ class Fit:
 
     @property
     def covariance(self) -> np.ndarray:
-        """The covariance of the free parameters [free, free]; infinite along directions that the data do not determine."""
+        """The covariance of the free parameters [free, free]; infinite where the data do not determine them."""
         return _square(self.report["covariance"], np.inf)
 
     pcov = covariance
@@ -185,7 +193,9 @@ class Fit:
 
     @property
     def stop(self) -> str:
-        """Why the search ended: `shift`, `cost`, `step`, `gradient` or `corner`; `evaluations` and `stuck` are not converged."""
+        """Why the search ended: `shift`, `cost`, `step`, `gradient` or `corner`; `evaluations` and `stuck` are not
+        converged.
+        """
         return self.report["stop"]
 
     @property
@@ -197,22 +207,29 @@ class Fit:
 
     @property
     def residuals(self) -> np.ndarray:
-        """Observed values less the model's, in the rows that were used. Raises ValueError for a fit without its data: one that was loaded."""
+        """Observed values less the model's, in the rows that were used. Raises ValueError for a fit without its data:
+        one that was loaded.
+        """
         if self._data is None:
             raise ValueError("residuals: the fit was loaded without its data: expected y - fit.predict(data).values")
         columns, model, options = self._data
         return _engine.residuals(columns, model, options, self._engine)
 
-    def predict(self, data: Any, *, level: float | None = None, reading: Mapping[str, Any] | None = None) -> CurvePrediction:
+    def predict(
+        self, data: Any, *, level: float | None = None, reading: Mapping[str, Any] | None = None
+    ) -> CurvePrediction:
         """Values of the model and half widths of its bands for rows of `columns`; a row with a missing cell has NaN.
 
-        An array with one dimension is the only column, if there is one. `level` is the probability of the bands, by default that of the fit.
+        An array with one dimension is the only column, if there is one. `level` is the probability of the bands, by
+        default that of the fit.
         """
         values, confidence, prediction = self._engine.predict(self._columns(data, reading), level)
         return CurvePrediction(values, confidence, prediction, self.level if level is None else level)
 
     def components(self, data: Any, *, reading: Mapping[str, Any] | None = None) -> dict[str, np.ndarray]:
-        """The values of each summand of the formula by its text, such as those of two peaks; none if the formula is no sum, or has levels or integrals."""
+        """The values of each summand of the formula by its text, such as those of two peaks; none if the formula is no
+        sum, or has levels or integrals.
+        """
         return dict(self._engine.components(self._columns(data, reading)))
 
     def _columns(self, data: Any, reading: Mapping[str, Any] | None) -> _engine.Columns:
@@ -252,12 +269,15 @@ def fit(
 ) -> Fit:
     """Fits a formula to the columns of a table.
 
-    Names in the formula that are not columns are parameters; named models such as `gaussian(x) + line(x)` have their own (`meromorph.fit_models`). `data` is a
-    mapping of arrays, a frame of pandas, polars or PyArrow, an array [rows, columns] with columns x0, x1, …, or the path of a file. Contiguous arrays of
-    doubles are read where they are. `options` are those of `mero fit`: `p0`, `bounds`, `fix`, `tie`, `y`, `sigma`, `where`, `missing`, `loss`, `derive`, `profile`,
-    `bootstrap`, `sample` and others, and `global_` for `global`; `y` and `sigma` are columns, formulas over columns, or arrays. Ctrl-C ends the search.
+    Names in the formula that are not columns are parameters; named models such as `gaussian(x) + line(x)` have their
+    own (`meromorph.fit_models`). `data` is a mapping of arrays, a frame of pandas, polars or PyArrow, an array [rows,
+    columns] with columns x0, x1, …, or the path of a file. Contiguous arrays of doubles are read where they are.
+    `options` are those of `mero fit`: `p0`, `bounds`, `fix`, `tie`, `y`, `sigma`, `where`, `missing`, `loss`, `derive`,
+    `profile`, `bootstrap`, `sample` and others, and `global_` for `global`; `y` and `sigma` are columns, formulas over
+    columns, or arrays. Ctrl-C ends the search.
 
-    Raises ValueError for formulas, options and data that cannot be used, TypeError for unknown options. A fit that did not converge warns.
+    Raises ValueError for formulas, options and data that cannot be used, TypeError for unknown options. A fit that did
+    not converge warns.
 
     >>> import numpy as np, meromorph as mm
     >>> x = np.linspace(0, 4, 50)
@@ -323,4 +343,6 @@ def _number(value: float | None) -> float:
 
 def _square(rows: list[list[float | None]], absent: float) -> np.ndarray:
     count = len(rows)
-    return np.array([absent if entry is None else entry for row in rows for entry in row], dtype=np.float64).reshape(count, count)
+    return np.array([absent if entry is None else entry for row in rows for entry in row], dtype=np.float64).reshape(
+        count, count
+    )

@@ -56,7 +56,9 @@ class ManyFits:
             errors = self.stderr.get(name, np.array([]))
             errors = errors[np.isfinite(errors)]
             rows.append([name, *(figure(value) for value in spread), figure(np.median(errors)) if errors.size else "–"])
-        return "\n".join([*table_lines(head, rows), "", f"{int(self.converged.sum()):,} of {len(self):,} fits converged"])
+        return "\n".join(
+            [*table_lines(head, rows), "", f"{int(self.converged.sum()):,} of {len(self):,} fits converged"]
+        )
 
     def _repr_html_(self) -> str:
         from ._html import table
@@ -75,8 +77,9 @@ def fit_many(
 ) -> ManyFits:
     """Fits a formula to each of many sets of rows: those of each level of the column `each`.
 
-    Without `each`, `data` is a mapping in which `y` has two dimensions [fits, rows], and other columns have either the same shape or the rows that all fits
-    share. The options are those of `meromorph.fit`, without `tie`, `sigma_x`, `profile`, `bootstrap`, `sample` and `derive`; `p0`, `bounds` and `fix` hold for every fit.
+    Without `each`, `data` is a mapping in which `y` has two dimensions [fits, rows], and other columns have either the
+    same shape or the rows that all fits share. The options are those of `meromorph.fit`, without `tie`, `sigma_x`,
+    `profile`, `bootstrap`, `sample` and `derive`; `p0`, `bounds` and `fix` hold for every fit.
 
     >>> import numpy as np, meromorph as mm
     >>> t, a = np.linspace(0, 4, 30), np.array([[1.0], [2.0], [4.0]])
@@ -88,8 +91,13 @@ def fit_many(
     if each is not None:
         return _of_levels(formula, columns_of(data, reading), each, threads, options)
     if not isinstance(data, Mapping):
-        raise TypeError(f"fit_many: got a {type(data).__name__} without each, expected a mapping with y [fits, rows], or each with the column of the fits")
-    return _of_stack(formula, {name: as_array(values, f'data: column "{name}"') for name, values in data.items()}, threads, options)
+        raise TypeError(
+            f"fit_many: got a {type(data).__name__} without each, expected a mapping with y [fits, rows], or each "
+            "with the column of the fits"
+        )
+    return _of_stack(
+        formula, {name: as_array(values, f'data: column "{name}"') for name, values in data.items()}, threads, options
+    )
 
 
 def _of_levels(formula: str, columns: _engine.Columns, each: str, threads: int, options: dict[str, Any]) -> ManyFits:
@@ -107,11 +115,16 @@ def _of_levels(formula: str, columns: _engine.Columns, each: str, threads: int, 
 def _of_stack(formula: str, data: dict[str, np.ndarray], threads: int, options: dict[str, Any]) -> ManyFits:
     shape = next((array.shape for array in data.values() if array.ndim == 2), None)
     if shape is None or 0 in shape:
-        raise ValueError("fit_many: got no column with two dimensions [fits, rows], expected y with them, or each with the column of the fits")
+        raise ValueError(
+            "fit_many: got no column with two dimensions [fits, rows], expected y with them, or each with the column "
+            "of the fits"
+        )
     fits, rows = shape
     for name, array in data.items():
         if array.shape not in (shape, (rows,)):
-            raise ValueError(f'fit_many: column "{name}": got the shape {list(array.shape)}, expected [{rows}] or [{fits}, {rows}]')
+            raise ValueError(
+                f'fit_many: column "{name}": got the shape {list(array.shape)}, expected [{rows}] or [{fits}, {rows}]'
+            )
     if "y" not in options:
         stacked = [name for name, array in data.items() if array.ndim == 2]
         options = {**options, "y": "y" if "y" in stacked else stacked[-1]}
@@ -119,14 +132,22 @@ def _of_stack(formula: str, data: dict[str, np.ndarray], threads: int, options: 
     parts = []
     for first in range(0, fits, size):
         count = min(size, fits - first)
-        own = {name: numbers(array[first : first + count] if array.ndim == 2 else np.broadcast_to(array, (count, rows)), name).reshape(-1) for name, array in data.items()}
+        own = {
+            name: numbers(
+                array[first : first + count] if array.ndim == 2 else np.broadcast_to(array, (count, rows)), name
+            ).reshape(-1)
+            for name, array in data.items()
+        }
         # A fit of its own is one of two, as levels have to be.
         own[EACH] = np.repeat(np.arange(first, first + count, dtype=np.float64), rows)
         if count == 1:
             own = {name: np.tile(array, 2) for name, array in own.items()}
             own[EACH][rows:] += 1
         parts.append(_numbered(_of_levels(formula, columns_of(own), EACH, threads, options), first, count))
-    params, stderr = ({name: np.concatenate([getattr(part, kind)[name] for part in parts]) for name in getattr(parts[0], kind)} for kind in ("params", "stderr"))
+    params, stderr = (
+        {name: np.concatenate([getattr(part, kind)[name] for part in parts]) for name in getattr(parts[0], kind)}
+        for kind in ("params", "stderr")
+    )
     failures = [failure for part in parts for failure in part.failures]
     whole = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ("rmse", "converged")}
     return ManyFits(np.arange(fits), params, stderr, whole["rmse"], whole["converged"], failures)
@@ -145,5 +166,14 @@ def _numbered(part: ManyFits, first: int, count: int) -> ManyFits:
         whole[places[inside]] = values[inside]
         return whole
 
-    params, stderr = ({name: placed(values, np.nan) for name, values in named.items()} for named in (part.params, part.stderr))
-    return ManyFits(np.arange(first, first + count), params, stderr, placed(part.rmse, np.nan), placed(part.converged, False), sorted(failures))
+    params, stderr = (
+        {name: placed(values, np.nan) for name, values in named.items()} for named in (part.params, part.stderr)
+    )
+    return ManyFits(
+        np.arange(first, first + count),
+        params,
+        stderr,
+        placed(part.rmse, np.nan),
+        placed(part.converged, False),
+        sorted(failures),
+    )

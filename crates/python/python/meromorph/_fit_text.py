@@ -26,7 +26,10 @@ def text(report: Mapping[str, Any]) -> str:
     lines += table_lines(*parameters(report))
     if report["derived"]:
         lines += ["", *table_lines(*_derived(report))]
-    known = [("R²", report["r_squared"]), ("weighted rms residual" if report["is_weighted"] else "rms residual", report["rmse"])]
+    known = [
+        ("R²", report["r_squared"]),
+        ("weighted rms residual" if report["is_weighted"] else "rms residual", report["rmse"]),
+    ]
     shown = [f"{name} {figure(value)}" for name, value in known if value is not None]
     shown.append(f"{_counted(report['dof'], 'degree')} of freedom")
     shown += [f"AIC {figure(report['aic'])}"] if report["aic"] is not None else []
@@ -61,7 +64,9 @@ def cautions(report: Mapping[str, Any]) -> list[str]:
     if report["recovery"]:
         all_of.append(f"the first search failed; tried after it: {', '.join(report['recovery'])}")
     if report["bootstrap"] and report["bootstrap"]["failed"]:
-        all_of.append(f"{report['bootstrap']['failed']} of {report['bootstrap']['fits']} fits of drawn data did not converge")
+        all_of.append(
+            f"{report['bootstrap']['failed']} of {report['bootstrap']['fits']} fits of drawn data did not converge"
+        )
     all_of += [f"the data do not determine {what}" for what in report["undetermined"]]
     return all_of + [one.replace("--", "") for one in report["cautions"]]
 
@@ -70,23 +75,55 @@ def strong(report: Mapping[str, Any]) -> list[str]:
     """Pairs of parameters with a strong correlation."""
     free, matrix = report["free"], report["correlation"]
     pairs = [(j, i) for i in range(len(free)) for j in range(i)]
-    return [f"{free[i]} and {free[j]} {matrix[i][j]:.3f}" for i, j in pairs if matrix[i][j] is not None and abs(matrix[i][j]) > STRONG]
+    return [
+        f"{free[i]} and {free[j]} {matrix[i][j]:.3f}"
+        for i, j in pairs
+        if matrix[i][j] is not None and abs(matrix[i][j]) > STRONG
+    ]
 
 
 def parameters(report: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the table of parameters."""
     ties = {tie["name"] for tie in report["ties"]}
     percent = f"{100 * report['level']:.4g} % interval"
-    more = [name for name in ("profile_interval", "bootstrap_interval") if any(one[name] for one in report["parameters"].values())]
-    head = ["parameter", "value", "standard error", percent, *({"profile_interval": "from the profile", "bootstrap_interval": "from drawn data"}[name] for name in more), ""]
+    more = [
+        name
+        for name in ("profile_interval", "bootstrap_interval")
+        if any(one[name] for one in report["parameters"].values())
+    ]
+    head = [
+        "parameter",
+        "value",
+        "standard error",
+        percent,
+        *({"profile_interval": "from the profile", "bootstrap_interval": "from drawn data"}[name] for name in more),
+        "",
+    ]
     rows = []
     for name, one in report["parameters"].items():
         error = one["stderr"] or 0.0
         note = (
-            "fixed" if one["is_fixed"] else "at a bound" if one["is_at_bound"] else "tied" if name in ties else "not determined" if one["stderr"] is None else ""
+            "fixed"
+            if one["is_fixed"]
+            else "at a bound"
+            if one["is_at_bound"]
+            else "tied"
+            if name in ties
+            else "not determined"
+            if one["stderr"] is None
+            else ""
         )
         stderr = "–" if one["stderr"] is None else figure(one["stderr"])
-        rows.append([name, precise(one["value"], error), stderr, _interval(one["interval"], error), *(_interval(one[key], error) for key in more), note])
+        rows.append(
+            [
+                name,
+                precise(one["value"], error),
+                stderr,
+                _interval(one["interval"], error),
+                *(_interval(one[key], error) for key in more),
+                note,
+            ]
+        )
     return head, rows
 
 
@@ -95,7 +132,14 @@ def _derived(report: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     rows = []
     for name, one in report["derived"].items():
         error = one["stderr"] or 0.0
-        rows.append([name, precise(one["value"], error), "–" if one["stderr"] is None else figure(error), _interval(one["interval"], error)])
+        rows.append(
+            [
+                name,
+                precise(one["value"], error),
+                "–" if one["stderr"] is None else figure(error),
+                _interval(one["interval"], error),
+            ]
+        )
     return head, rows
 
 
@@ -144,7 +188,10 @@ def table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]
     are_numbers = [all(cell[:1] in "0123456789-–i" and cell for cell in column[1:]) for column in columns]
     lines = []
     for row in (head, *rows):
-        cells = [cell.rjust(width) if is_number else cell.ljust(width) for cell, width, is_number in zip(row, widths, are_numbers, strict=True)]
+        cells = [
+            cell.rjust(width) if is_number else cell.ljust(width)
+            for cell, width, is_number in zip(row, widths, are_numbers, strict=True)
+        ]
         lines.append(f"  {'  '.join(cells)}".rstrip())
     return lines
 
@@ -154,7 +201,11 @@ def html(fit: Fit, data: Columns | None) -> str:
     report = fit.report
     tables = [parameters(report), *([_derived(report)] if report["derived"] else [])]
     body = "".join(_html_table(head, rows) for head, rows in tables)
-    figures = [f"{name} {figure(value)}" for name, value in (("R²", fit.r2), ("rms residual", fit.rmse), ("AIC", fit.aic)) if isfinite(value)]
+    figures = [
+        f"{name} {figure(value)}"
+        for name, value in (("R²", fit.r2), ("rms residual", fit.rmse), ("AIC", fit.aic))
+        if isfinite(value)
+    ]
     notes = "".join(f"<p>{escape(line)}</p>" for line in (stop(report), *cautions(report)))
     head = f"<code>{escape(report['target'])} = {escape(report['model'])}</code>, {_counted(report['rows'], 'row')}"
     return f"<div>{head}{body}<p>{escape(', '.join(figures))}</p>{notes}{_picture(fit, data)}</div>"
@@ -186,19 +237,24 @@ def _picture(fit: Fit, data: Columns | None) -> str:
     spans = [(finite.min(), finite.max(), margin, width - margin), (ends.min(), ends.max(), height - margin, margin)]
 
     def points(xs: np.ndarray, ys: np.ndarray) -> list[str]:
-        columns = [a + (values - least) * (b - a) / ((most - least) or 1.0) for values, (least, most, a, b) in zip((xs, ys), spans, strict=True)]
+        columns = [
+            a + (values - least) * (b - a) / ((most - least) or 1.0)
+            for values, (least, most, a, b) in zip((xs, ys), spans, strict=True)
+        ]
         return [f"{px:.1f},{py:.1f}" for px, py in zip(*columns, strict=True) if isfinite(px) and isfinite(py)]
 
     band = " ".join(points(np.concatenate([places, places[::-1]]), np.concatenate([low, high[::-1]])))
     dots = "".join(
-        f'<circle cx="{px}" cy="{py}" r="1.8" fill="#666"/>' for px, py in (point.split(",") for point in points(x[:: len(x) // MOST_DOTS + 1][: len(y)], y))
+        f'<circle cx="{px}" cy="{py}" r="1.8" fill="#666"/>'
+        for px, py in (point.split(",") for point in points(x[:: len(x) // MOST_DOTS + 1][: len(y)], y))
     )
     line = " ".join(points(places, curve.values))
     which = "the curve" if curve.prediction is None else "new rows"
     label = f"{fit.target} over {fit.columns[0]}: data, model, and the band of {100 * fit.level:.4g} % of {which}"
     return (
-        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{escape(label)}">'
-        f'<polygon points="{band}" fill="#06c" fill-opacity="0.15"/>{dots}<polyline points="{line}" fill="none" stroke="#06c" stroke-width="1.5"/></svg>'
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f'aria-label="{escape(label)}">'
+        f'<polygon points="{band}" fill="#06c" fill-opacity="0.15"/>{dots}<polyline points="{line}" fill="none" '
+        'stroke="#06c" stroke-width="1.5"/></svg>'
         f"<p>{escape(label)}</p>"
     )
-

@@ -1,6 +1,8 @@
-"""From a Python function of x and parameters to a formula: the function is called once, with the data as they are and symbols for the parameters.
+"""From a Python function of x and parameters to a formula: the function is called once, with the data as they are and
+symbols for the parameters.
 
-What is computed from data alone is computed by NumPy and becomes a column. What meets a parameter becomes a part of the formula, one operation after another.
+What is computed from data alone is computed by NumPy and becomes a column. What meets a parameter becomes a part of the
+formula, one operation after another.
 """
 
 from __future__ import annotations
@@ -52,7 +54,10 @@ class Trace:
         if array.dtype.kind == "O" and array.ndim == 0 and isinstance(array[()], Symbol):
             return array[()]
         if array.dtype.kind == "O":
-            raise TraceError(f"f makes an array {list(array.shape)} of single values, as a loop over data does, expected operations on whole arrays; {HINT}")
+            raise TraceError(
+                f"f makes an array {list(array.shape)} of single values, as a loop over data does, expected "
+                f"operations on whole arrays; {HINT}"
+            )
         if array.dtype.kind not in "fiub":
             kind = "complex numbers" if array.dtype.kind == "c" else f"values of type {array.dtype}"
             raise TraceError(f"f combines a parameter with {kind}, expected real numbers; {HINT}")
@@ -67,7 +72,10 @@ class Trace:
         place = _place(array)
         if place not in self._known:
             if array.size != self.size:
-                raise TraceError(f"f combines a parameter with an array of the shape {list(array.shape)}, expected one of {self.size} numbers, as y has; x[mask] becomes np.where(mask, a, b)")
+                raise TraceError(
+                    f"f combines a parameter with an array of the shape {list(array.shape)}, expected one of "
+                    f"{self.size} numbers, as y has; x[mask] becomes np.where(mask, a, b)"
+                )
             base = name = self._wanted.get(place, "d")
             number = 1
             while name in self._taken:
@@ -83,13 +91,43 @@ def _place(array: np.ndarray) -> tuple[Any, ...]:
     return (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str)
 
 
+def _operator(what: str) -> Any:
+    """The methods of an operator with a symbol on the left, and on the right."""
+
+    def forward(self: Symbol, other: Any) -> Any:
+        return call(what, self, other) if _is_operand(other) else NotImplemented
+
+    def backward(self: Symbol, other: Any) -> Any:
+        return call(what, other, self) if _is_operand(other) else NotImplemented
+
+    return forward, backward
+
+
+def _is_operand(value: Any) -> bool:
+    return isinstance(value, (Symbol, int, float, np.ndarray, np.generic, Sequence)) or hasattr(value, "__array__")
+
+
 class Symbol:
     """A parameter, a column, a number, or an operation on them."""
 
-    __slots__ = ("trace", "what", "parts", "shape")
+    __slots__ = ("parts", "shape", "trace", "what")
     __array_priority__ = 1e6
     __pandas_priority__ = 10**6
     __hash__ = None  # type: ignore[assignment]
+    __add__, __radd__ = _operator("+")
+    __sub__, __rsub__ = _operator("-")
+    __mul__, __rmul__ = _operator("*")
+    __truediv__, __rtruediv__ = _operator("/")
+    __pow__, __rpow__ = _operator("^")
+    __and__, __rand__ = _operator("&")
+    __or__, __ror__ = _operator("|")
+    __lt__, _ = _operator("<")
+    __le__, _ = _operator("<=")
+    __gt__, _ = _operator(">")
+    __ge__, _ = _operator(">=")
+    __eq__, _ = _operator("==")
+    __ne__, _ = _operator("!=")
+    del _
 
     def __init__(self, trace: Trace, what: Any, parts: tuple[Symbol, ...], shape: tuple[int, ...] | None):
         #: A name or a number, or with parts an operator or a function.
@@ -114,7 +152,7 @@ class Symbol:
         return self
 
     @property
-    def T(self) -> Symbol:
+    def T(self) -> Symbol:  # noqa: N802
         return self if self.ndim < 2 else self._cannot(".T", "transposed arrays of data")
 
     def astype(self, dtype: Any, **_: Any) -> Symbol:
@@ -129,7 +167,11 @@ class Symbol:
     flatten = ravel
 
     def reshape(self, *shape: Any) -> Symbol:
-        return self._flat() if shape in ((-1,), ((-1,),), (self.size,), ((self.size,),)) else self._cannot(".reshape", ".ravel()")
+        return (
+            self._flat()
+            if shape in ((-1,), ((-1,),), (self.size,), ((self.size,),))
+            else self._cannot(".reshape", ".ravel()")
+        )
 
     def _flat(self) -> Symbol:
         # All columns of a trace are flat: the others have the shape of y.
@@ -161,12 +203,17 @@ class Symbol:
         raise AttributeError(f"symbols have no {name}")
 
     def __bool__(self) -> bool:
-        return self._cannot("a branch on a value (if, while, and, or, not, min, max)", "np.where(condition, a, b), & and |")
+        return self._cannot(
+            "a branch on a value (if, while, and, or, not, min, max)", "np.where(condition, a, b), & and |"
+        )
 
     def __float__(self) -> float:
-        return self._cannot("a conversion to float, such as by the module math or by y[mask] = …", "the function of NumPy, such as np.exp for math.exp, and np.where for masks")
+        return self._cannot(
+            "a conversion to float, such as by the module math or by y[mask] = …",
+            "the function of NumPy, such as np.exp for math.exp, and np.where for masks",
+        )
 
-    __int__ = __index__ = __complex__ = __float__  # type: ignore[assignment]
+    __int__ = __index__ = __complex__ = __float__
 
     def __len__(self) -> int:
         return self.trace.size if self.shape else self._cannot("len()", "len() of data")
@@ -182,6 +229,27 @@ class Symbol:
     def _cannot(self, what: str, instead: str) -> Any:
         raise TraceError(f"f cannot be traced: it has {what}, expected {instead}; or give the formula as a text")
 
+    def __neg__(self) -> Symbol:
+        return call("neg", self)
+
+    def __pos__(self) -> Symbol:
+        return self
+
+    def __abs__(self) -> Symbol:
+        return call("abs", self)
+
+    def __invert__(self) -> Symbol:
+        return call("not", self)
+
+    def __mod__(self, other: Any) -> Symbol:
+        return call("-", self, call("*", other, self // other))
+
+    def __floordiv__(self, other: Any) -> Symbol:
+        return call("floor", call("/", self, other))
+
+    def __rfloordiv__(self, other: Any) -> Symbol:
+        return call("floor", call("/", other, self))
+
     def __round__(self, *_: Any) -> Symbol:
         return call("round", self)
 
@@ -192,33 +260,8 @@ def call(what: str, *parts: Any) -> Symbol:
     symbols = tuple(trace.symbol(part) for part in parts)
     shapes = [symbol.shape for symbol in symbols if symbol.shape]
     if any(shape != shapes[0] for shape in shapes):
-        raise TraceError(f"f combines arrays of the shapes {list(shapes[0])} and {list(next(shape for shape in shapes if shape != shapes[0]))}, expected the same")
+        raise TraceError(
+            f"f combines arrays of the shapes {list(shapes[0])} and "
+            f"{list(next(shape for shape in shapes if shape != shapes[0]))}, expected the same"
+        )
     return Symbol(trace, what, symbols, shapes[0] if shapes else None)
-
-
-def _operator(what: str) -> Any:
-    def forward(self: Symbol, other: Any) -> Any:
-        return call(what, self, other) if _is_operand(other) else NotImplemented
-
-    def backward(self: Symbol, other: Any) -> Any:
-        return call(what, other, self) if _is_operand(other) else NotImplemented
-
-    return forward, backward
-
-
-def _is_operand(value: Any) -> bool:
-    return isinstance(value, (Symbol, int, float, np.ndarray, np.generic, Sequence)) or hasattr(value, "__array__")
-
-
-for _name, _sign in [("add", "+"), ("sub", "-"), ("mul", "*"), ("truediv", "/"), ("pow", "^"), ("and", "&"), ("or", "|")]:
-    for _prefix, _method in zip(("", "r"), _operator(_sign), strict=True):
-        setattr(Symbol, f"__{_prefix}{_name}__", _method)
-for _name, _sign in [("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq", "=="), ("ne", "!=")]:
-    setattr(Symbol, f"__{_name}__", _operator(_sign)[0])
-Symbol.__mod__ = lambda self, other: call("-", self, call("*", other, call("floor", call("/", self, other))))  # type: ignore[attr-defined]
-Symbol.__floordiv__ = lambda self, other: call("floor", call("/", self, other))  # type: ignore[attr-defined]
-Symbol.__rfloordiv__ = lambda self, other: call("floor", call("/", other, self))  # type: ignore[attr-defined]
-Symbol.__neg__ = lambda self: call("neg", self)  # type: ignore[attr-defined]
-Symbol.__pos__ = lambda self: self  # type: ignore[attr-defined]
-Symbol.__abs__ = lambda self: call("abs", self)  # type: ignore[attr-defined]
-Symbol.__invert__ = lambda self: call("not", self)  # type: ignore[attr-defined]

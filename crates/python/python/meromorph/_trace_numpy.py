@@ -11,14 +11,16 @@ from ._trace import HINT, Symbol, Trace, TraceError, call
 
 #: Functions whose counterpart is one operator or function of formulas.
 SAME = {
-    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/", "negative": "neg", "power": "^", "float_power": "^",
-    "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!=",
-    "logical_and": "&", "logical_or": "|", "bitwise_and": "&", "bitwise_or": "|", "logical_not": "not", "invert": "not", "bitwise_not": "not",
-    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "sqrt": "sqrt",
-    "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "hypot": "hypot",
-    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "absolute": "abs", "fabs": "abs", "sign": "sign",
-    "floor": "floor", "ceil": "ceil", "rint": "round", "maximum": "max", "minimum": "min", "fmax": "max", "fmin": "min",
-    "erf": "erf", "erfc": "erfc", "gamma": "gamma", "gammaln": "lgamma", "loggamma": "lgamma", "expit": "sigmoid", "j0": "j0", "j1": "j1", "voigt_profile": "voigt",
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/", "negative": "neg", "power": "^",
+    "float_power": "^", "less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==",
+    "not_equal": "!=", "logical_and": "&", "logical_or": "|", "bitwise_and": "&", "bitwise_or": "|",
+    "logical_not": "not", "invert": "not", "bitwise_not": "not", "exp": "exp", "exp2": "exp2", "expm1": "expm1",
+    "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "sqrt": "sqrt", "sin": "sin", "cos": "cos",
+    "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2", "hypot": "hypot",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "absolute": "abs", "fabs": "abs",
+    "sign": "sign", "floor": "floor", "ceil": "ceil", "rint": "round", "maximum": "max", "minimum": "min",
+    "fmax": "max", "fmin": "min", "erf": "erf", "erfc": "erfc", "gamma": "gamma", "gammaln": "lgamma",
+    "loggamma": "lgamma", "expit": "sigmoid", "j0": "j0", "j1": "j1", "voigt_profile": "voigt",
 }  # fmt: skip
 
 #: Functions that are composed of others.
@@ -54,10 +56,14 @@ def applied(trace: Trace, ufunc: Any, method: str, inputs: Sequence[Any], option
     """What a universal function is in a formula."""
     name = ufunc.__name__
     if method != "__call__":
-        raise TraceError(f"f cannot be traced: np.{name}.{method} combines rows, expected an operation on each row; {HINT}")
+        raise TraceError(
+            f"f cannot be traced: np.{name}.{method} combines rows, expected an operation on each row; {HINT}"
+        )
     options = {key: value for key, value in options.items() if key not in ("out", "dtype", "casting")}
     if options:
-        raise TraceError(f"f cannot be traced: np.{name} with {', '.join(options)}, expected np.where(condition, a, b); {HINT}")
+        raise TraceError(
+            f"f cannot be traced: np.{name} with {', '.join(options)}, expected np.where(condition, a, b); {HINT}"
+        )
     if any(isinstance(value, np.ndarray) and value.dtype == object for value in inputs):
         # An array of symbols, such as the coefficients of np.polyval, is computed one by one.
         return ufunc(*(_single(value) if isinstance(value, Symbol) else value for value in inputs))
@@ -68,7 +74,10 @@ def applied(trace: Trace, ufunc: Any, method: str, inputs: Sequence[Any], option
         return call(f"j{symbols[0].what:.0f}", symbols[1])
     if name in COMPOSED:
         return COMPOSED[name](*symbols)
-    raise TraceError(f"f cannot be traced: formulas have no function like {name}, expected one of {', '.join(sorted({*SAME, *COMPOSED}))}")
+    raise TraceError(
+        f"f cannot be traced: formulas have no function like {name}, expected one of "
+        f"{', '.join(sorted({*SAME, *COMPOSED}))}"
+    )
 
 
 def _single(symbol: Symbol) -> np.ndarray:
@@ -81,7 +90,10 @@ def function_of(trace: Trace, function: Callable[..., Any], args: Sequence[Any],
     """What a function of NumPy is in a formula."""
     name = function.__name__
     if name not in FUNCTIONS:
-        raise TraceError(f"f cannot be traced: np.{name} is no operation on each row that formulas have, expected one of {', '.join(sorted(FUNCTIONS))}; {HINT}")
+        raise TraceError(
+            f"f cannot be traced: np.{name} is no operation on each row that formulas have, expected one of "
+            f"{', '.join(sorted(FUNCTIONS))}; {HINT}"
+        )
     return FUNCTIONS[name](trace, *args, **options)
 
 
@@ -97,7 +109,9 @@ def _clip(_: Trace, x: Any, a_min: Any = None, a_max: Any = None, **more: Any) -
 
 def _where(_: Trace, condition: Any, *branches: Any) -> Symbol:
     if len(branches) != 2:
-        raise TraceError("f cannot be traced: np.where(condition) gives places of rows, expected np.where(condition, a, b)")
+        raise TraceError(
+            "f cannot be traced: np.where(condition) gives places of rows, expected np.where(condition, a, b)"
+        )
     return call("where", condition, *branches)
 
 
@@ -123,7 +137,9 @@ def _piecewise(trace: Trace | None, x: Any, condlist: Any, funclist: Sequence[An
 
 
 class Data(np.ndarray):
-    """Data that functions are called with. The branches of np.piecewise are called with all rows, as they may meet parameters."""
+    """Data that functions are called with. The branches of np.piecewise are called with all rows, as they may meet
+    parameters.
+    """
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, options: Any) -> Any:
         if function is np.piecewise:
@@ -136,7 +152,7 @@ def _same(_: Trace, x: Any, *__: Any, **___: Any) -> Any:
 
 
 def _constant(value: float) -> Callable[..., Any]:
-    return lambda trace, x, *_, **__: np.full(x.shape, value) if x.shape else value
+    return lambda _, x, *__, **___: np.full(x.shape, value) if x.shape else value
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -152,8 +168,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "zeros_like": _constant(0.0),
     "ones_like": _constant(1.0),
     "full_like": lambda _, x, value, *__, **___: np.full(x.shape, value) if x.shape else value,
-    "round": lambda _, x, decimals=0, **__: call("round", x) if decimals == 0 else call("round", x * 10.0**decimals) / 10.0**decimals,
-    "around": lambda _, x, decimals=0, **__: call("round", x) if decimals == 0 else call("round", x * 10.0**decimals) / 10.0**decimals,
+    "round": lambda _, x, decimals=0, **__: (
+        call("round", x) if decimals == 0 else call("round", x * 10.0**decimals) / 10.0**decimals
+    ),
+    "around": lambda _, x, decimals=0, **__: (
+        call("round", x) if decimals == 0 else call("round", x * 10.0**decimals) / 10.0**decimals
+    ),
     "shape": lambda _, x: x.shape or (),
     "size": lambda _, x: x.size,
     "ndim": lambda _, x: x.ndim,

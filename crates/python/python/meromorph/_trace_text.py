@@ -7,7 +7,22 @@ from collections.abc import Iterator
 from ._trace import Symbol
 
 #: How tightly an operator binds: an operand that binds less is in parentheses.
-BINDS = {"|": 1, "&": 2, "<": 3, "<=": 3, ">": 3, ">=": 3, "==": 3, "!=": 3, "+": 4, "-": 4, "*": 5, "/": 5, "neg": 6, "^": 7}
+BINDS = {
+    "|": 1,
+    "&": 2,
+    "<": 3,
+    "<=": 3,
+    ">": 3,
+    ">=": 3,
+    "==": 3,
+    "!=": 3,
+    "+": 4,
+    "-": 4,
+    "*": 5,
+    "/": 5,
+    "neg": 6,
+    "^": 7,
+}
 ATOM = 8
 SIGNS = {"|": " || ", "&": " && ", "*": "*", "/": "/", "^": "^"}
 #: Parentheses within each other, from which on a part is assigned to a name: the parser takes a hundred.

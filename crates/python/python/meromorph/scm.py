@@ -1,7 +1,8 @@
 """Masked arithmetic: every number is a float or ⊥ ("bottom"), every operation has a result, and ⊥ absorbs.
 
-x / 0, log x for x <= 0, √x for x < 0, and results that are not representable are ⊥; there is no NaN and no infinity. Numbers are in single precision, as on
-every device of the engine: arrays of float32 are read where they are, others are converted. Results have the bits that the engine gives on the CPU.
+x / 0, log x for x <= 0, √x for x < 0, and results that are not representable are ⊥; there is no NaN and no infinity.
+Numbers are in single precision, as on every device of the engine: arrays of float32 are read where they are, others are
+converted. Results have the bits that the engine gives on the CPU.
 
 >>> import numpy as np
 >>> from meromorph import scm
@@ -26,26 +27,57 @@ __all__ = ["Masked", "evaluate", "where"]
 
 #: Universal functions of NumPy and `scipy.special`, and what the engine calls them.
 FUNCTIONS = {
-    "add": "add(a, b)", "subtract": "sub(a, b)", "multiply": "mul(a, b)", "divide": "ratio(a, b)", "true_divide": "ratio(a, b)", "power": "pow(a, b)",
-    "negative": "neg(a)", "positive": "a", "absolute": "abs(a)", "fabs": "abs(a)", "sign": "sign(a)", "square": "square(a)", "reciprocal": "recip(a)",
-    "sqrt": "sqrt(a)", "exp": "exp(a)", "exp2": "exp2(a)", "expm1": "expm1(a)", "log": "ln(a)", "log2": "log2(a)", "log10": "log10(a)", "log1p": "log1p(a)",
-    "sin": "sin(a)", "cos": "cos(a)", "tan": "tan(a)", "arcsin": "asin(a)", "arccos": "acos(a)", "arctan": "atan(a)", "arctan2": "atan2(a, b)", "hypot": "hypot(a, b)",
-    "sinh": "sinh(a)", "cosh": "cosh(a)", "tanh": "tanh(a)", "arcsinh": "asinh(a)", "floor": "floor(a)", "ceil": "ceil(a)", "rint": "round(a)",
-    "maximum": "max(a, b)", "minimum": "min(a, b)", "clip": "clamp(a, b, c)",
-    "less": "lt(a, b)", "less_equal": "le(a, b)", "greater": "gt(a, b)", "greater_equal": "ge(a, b)", "equal": "eq(a, b)", "not_equal": "ne(a, b)",
-    "logical_and": "and(a, b)", "logical_or": "or(a, b)", "logical_not": "not(a)",
-    "erf": "erf(a)", "erfc": "erfc(a)", "gamma": "gamma(a)", "gammaln": "lgamma(a)", "expit": "sigmoid(a)", "j0": "j0(a)", "j1": "j1(a)",
+    "add": "add(a, b)", "subtract": "sub(a, b)", "multiply": "mul(a, b)", "divide": "ratio(a, b)",
+    "true_divide": "ratio(a, b)", "power": "pow(a, b)", "negative": "neg(a)", "positive": "a", "absolute": "abs(a)",
+    "fabs": "abs(a)", "sign": "sign(a)", "square": "square(a)", "reciprocal": "recip(a)", "sqrt": "sqrt(a)",
+    "exp": "exp(a)", "exp2": "exp2(a)", "expm1": "expm1(a)", "log": "ln(a)", "log2": "log2(a)", "log10": "log10(a)",
+    "log1p": "log1p(a)", "sin": "sin(a)", "cos": "cos(a)", "tan": "tan(a)", "arcsin": "asin(a)", "arccos": "acos(a)",
+    "arctan": "atan(a)", "arctan2": "atan2(a, b)", "hypot": "hypot(a, b)", "sinh": "sinh(a)", "cosh": "cosh(a)",
+    "tanh": "tanh(a)", "arcsinh": "asinh(a)", "floor": "floor(a)", "ceil": "ceil(a)", "rint": "round(a)",
+    "maximum": "max(a, b)", "minimum": "min(a, b)", "clip": "clamp(a, b, c)", "less": "lt(a, b)",
+    "less_equal": "le(a, b)", "greater": "gt(a, b)", "greater_equal": "ge(a, b)", "equal": "eq(a, b)",
+    "not_equal": "ne(a, b)", "logical_and": "and(a, b)", "logical_or": "or(a, b)", "logical_not": "not(a)",
+    "erf": "erf(a)", "erfc": "erfc(a)", "gamma": "gamma(a)", "gammaln": "lgamma(a)", "expit": "sigmoid(a)",
+    "j0": "j0(a)", "j1": "j1(a)",
 }  # fmt: skip
+
+
+def _operator(name: str) -> Any:
+    """The methods of an operator with masked numbers on the left, and on the right."""
+    text = FUNCTIONS[name]
+
+    def forward(self: Masked, other: Any) -> Masked:
+        return _applied(text, {"a": self, "b": other})
+
+    def backward(self: Masked, other: Any) -> Masked:
+        return _applied(text, {"a": other, "b": self})
+
+    return forward, backward
 
 
 class Masked:
     """Numbers or ⊥, of any shape. Values that are not finite are ⊥; under ⊥ the value is 0.
 
-    Operators broadcast, and functions of NumPy apply: `np.exp(m)`. Comparisons are 1 where they hold, else 0, and ⊥ where an operand is.
+    Operators broadcast, and functions of NumPy apply: `np.exp(m)`. Comparisons are 1 where they hold, else 0, and ⊥
+    where an operand is.
     """
 
     __array_priority__ = 1e6
     __hash__ = None  # type: ignore[assignment]
+    __add__, __radd__ = _operator("add")
+    __sub__, __rsub__ = _operator("subtract")
+    __mul__, __rmul__ = _operator("multiply")
+    __truediv__, __rtruediv__ = _operator("divide")
+    __pow__, __rpow__ = _operator("power")
+    __and__, __rand__ = _operator("logical_and")
+    __or__, __ror__ = _operator("logical_or")
+    __lt__, _ = _operator("less")
+    __le__, _ = _operator("less_equal")
+    __gt__, _ = _operator("greater")
+    __ge__, _ = _operator("greater_equal")
+    __eq__, _ = _operator("equal")
+    __ne__, _ = _operator("not_equal")
+    del _
 
     def __init__(self, values: Any, bottom: Any = None):
         array = numbers(values, "scm: values", np.float32)
@@ -53,7 +85,10 @@ class Masked:
         if bottom is not None:
             given = np.asarray(bottom)
             if given.shape != array.shape or given.dtype.kind not in "biu":
-                raise ValueError(f"scm: bottom: got an array of {given.dtype} {list(given.shape)}, expected truth values {list(array.shape)}")
+                raise ValueError(
+                    f"scm: bottom: got an array of {given.dtype} {list(given.shape)}, expected truth values "
+                    f"{list(array.shape)}"
+                )
             mask |= given.astype(bool)
         self._set(np.where(mask, np.float32(0), array) if mask.any() else array, mask)
 
@@ -71,14 +106,17 @@ class Masked:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Sizes of the axes."""
         return self.values.shape
 
     @property
     def ndim(self) -> int:
+        """Number of axes."""
         return self.values.ndim
 
     @property
     def size(self) -> int:
+        """Number of elements."""
         return self.values.size
 
     @property
@@ -94,6 +132,7 @@ class Masked:
         return self.to_numpy().astype(dtype or np.float32)
 
     def reshape(self, *shape: Any) -> Masked:
+        """The same numbers in another shape."""
         return self._of((self.values.reshape(*shape), self.bottom.reshape(*shape)), self.values.reshape(*shape).shape)
 
     def __getitem__(self, key: Any) -> Masked:
@@ -104,7 +143,9 @@ class Masked:
         return len(self.values)
 
     def sum(self, axis: int | Sequence[int] | None = None, *, bottoms: str = "strict") -> Masked:
-        """The sum along axes. A ⊥ among the numbers makes it ⊥; with `bottoms="drop"` it is ignored, and a sum of no numbers is ⊥."""
+        """The sum along axes. A ⊥ among the numbers makes it ⊥; with `bottoms="drop"` it is ignored, and a sum of no
+        numbers is ⊥.
+        """
         return self._reduced("sum", axis, bottoms)
 
     def mean(self, axis: int | Sequence[int] | None = None, *, bottoms: str = "strict") -> Masked:
@@ -119,17 +160,27 @@ class Masked:
         if bottoms not in ("strict", "drop"):
             raise ValueError(f'scm: bottoms: got {bottoms!r}, expected "strict" or "drop"')
         axes = tuple(range(self.ndim)) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
-        axes = tuple(np.lib.array_utils.normalize_axis_tuple(axes, self.ndim)) if hasattr(np.lib, "array_utils") else tuple(at % self.ndim for at in axes)
+        axes = (
+            tuple(np.lib.array_utils.normalize_axis_tuple(axes, self.ndim))
+            if hasattr(np.lib, "array_utils")
+            else tuple(at % self.ndim for at in axes)
+        )
         kept = [at for at in range(self.ndim) if at not in axes]
         shape = tuple(self.shape[at] for at in kept)
         order = [*kept, *axes]
-        values, bottom = (np.ascontiguousarray(part.transpose(order)).reshape(-1) for part in (self.values, self.bottom))
+        values, bottom = (
+            np.ascontiguousarray(part.transpose(order)).reshape(-1) for part in (self.values, self.bottom)
+        )
         return self._of(_engine.scm_reduce(kind, (values, bottom), int(np.prod(shape)), bottoms == "drop"), shape)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         name = ufunc.__name__
         if method == "reduce" and name in ("add", "multiply"):
-            return Masked.sum(inputs[0], options.get("axis", 0)) if name == "add" else Masked.prod(inputs[0], options.get("axis", 0))
+            return (
+                Masked.sum(inputs[0], options.get("axis", 0))
+                if name == "add"
+                else Masked.prod(inputs[0], options.get("axis", 0))
+            )
         if method != "__call__" or options or name not in FUNCTIONS:
             what = name if method == "__call__" else f"{name}.{method}"
             extra = f" with {', '.join(options)}" if options else ""
@@ -137,17 +188,39 @@ class Masked:
         return _applied(FUNCTIONS[name], dict(zip("abc", inputs, strict=False)))
 
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, options: Any) -> Any:
-        known: dict[Any, Callable[..., Any]] = {np.where: where, np.sum: Masked.sum, np.mean: Masked.mean, np.prod: Masked.prod}
+        known: dict[Any, Callable[..., Any]] = {
+            np.where: where,
+            np.sum: Masked.sum,
+            np.mean: Masked.mean,
+            np.prod: Masked.prod,
+        }
         if function is np.clip:
             x, low, high = (*args, None, None)[:3]
-            return np.minimum(np.maximum(x, options.get("min", options.get("a_min", low))), options.get("max", options.get("a_max", high)))
+            return np.minimum(
+                np.maximum(x, options.get("min", options.get("a_min", low))),
+                options.get("max", options.get("a_max", high)),
+            )
         if function not in known:
-            raise TypeError(f"scm: got np.{function.__name__}, expected one of where, sum, mean, prod, clip, or a function of each element")
+            raise TypeError(
+                f"scm: got np.{function.__name__}, expected one of where, sum, mean, prod, clip, or a function of "
+                "each element"
+            )
         return known[function](*args, **options)
+
+    def __neg__(self) -> Masked:
+        return _applied(FUNCTIONS["negative"], {"a": self})
+
+    def __abs__(self) -> Masked:
+        return _applied(FUNCTIONS["absolute"], {"a": self})
+
+    def __invert__(self) -> Masked:
+        return _applied(FUNCTIONS["logical_not"], {"a": self})
 
     def __bool__(self) -> bool:
         if self.size != 1:
-            raise ValueError(f"scm: got {self.size} numbers where one truth value is expected: use scm.where(condition, a, b)")
+            raise ValueError(
+                f"scm: got {self.size} numbers where one truth value is expected: use scm.where(condition, a, b)"
+            )
         if self.bottom.any():
             raise ValueError("scm: got ⊥, which is neither true nor false: look at .bottom first")
         return bool(self.values)
@@ -166,9 +239,11 @@ class Masked:
 
 
 def evaluate(formula: str, **operands: Any) -> Masked:
-    """A formula over operands by name, in masked form: `evaluate("x / (y - 1)", x=…, y=…)`. Operands are arrays, numbers or `Masked`, broadcast.
+    """A formula over operands by name, in masked form: `evaluate("x / (y - 1)", x=…, y=…)`. Operands are arrays,
+    numbers or `Masked`, broadcast.
 
-    Where the formula has no value, or an operand or part of it is ⊥, the result is ⊥. At most six arrays, counting masks of operands with ⊥.
+    Where the formula has no value, or an operand or part of it is ⊥, the result is ⊥. At most six arrays, counting
+    masks of operands with ⊥.
     """
     return _applied(formula, operands)
 
@@ -203,17 +278,3 @@ def _text(values: np.ndarray, bottom: np.ndarray) -> str:
         return "⊥" if bottom else f"{float(values):g}"
     shown = [_text(value, mask) for value, mask in zip(values[:20], bottom[:20], strict=True)]
     return f"[{', '.join(shown)}{', …' if len(values) > 20 else ''}]"
-
-
-def _operator(name: str) -> tuple[Callable[..., Masked], Callable[..., Masked]]:
-    text = FUNCTIONS[name]
-    return lambda self, other: _applied(text, {"a": self, "b": other}), lambda self, other: _applied(text, {"a": other, "b": self})
-
-
-for _name, _function in [("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "divide"), ("pow", "power"), ("and", "logical_and"), ("or", "logical_or")]:
-    for _prefix, _method in zip(("", "r"), _operator(_function), strict=True):
-        setattr(Masked, f"__{_prefix}{_name}__", _method)
-for _name, _function in [("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"), ("eq", "equal"), ("ne", "not_equal")]:
-    setattr(Masked, f"__{_name}__", _operator(_function)[0])
-for _name, _function in [("neg", "negative"), ("abs", "absolute"), ("invert", "logical_not")]:
-    setattr(Masked, f"__{_name}__", (lambda text: lambda self: _applied(text, {"a": self}))(FUNCTIONS[_function]))
