@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 
-import meromorph as mm
 import numpy as np
+
+import meromorph as mm
 
 ROWS = 240
 X = np.linspace(-2, 2, ROWS)

@@ -7,9 +7,10 @@ import os
 import struct
 from pathlib import Path
 
-import meromorph as mm
 import numpy as np
 import pytest
+
+import meromorph as mm
 
 
 @pytest.fixture(scope="session")

@@ -132,7 +132,7 @@ TRACED = {
     "special": (lambda x, a, b: a * special.erf(x * b) + special.expit(a * x) + special.gamma(b + 1), [1.2, 0.7]),
     "hyperbolic": (lambda x, a, b: np.arctanh(a * x / 10) + np.arccosh(b + x) + np.cbrt(a * x), [1.2, 2.5]),
     "logarithms": (lambda x, a, b: a * np.log10(b * x) + np.logaddexp(a * x, b), [1.2, 2.5]),
-    "in place": (lambda x, a, b: _in_place(x, a, b), [1.2, 2.5]),
+    "in place": (lambda x, a, b: _in_place(x, a, b), [1.2, 2.5]),  # noqa: PLW0108
     "data alone": (
         lambda x, a, b: a * (x - x.mean()) / x.std() + b * np.cumsum(x) / len(x) + special.jv(3, x) * a,
         [1.2, 2.5],

@@ -10,8 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import meromorph
 import pytest
+
+import meromorph
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENTS = ["docs/PYTHON.md", "docs/CURVES_IN_PYTHON.md", "crates/python/README.md"]

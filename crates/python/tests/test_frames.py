@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 
-import meromorph as mm
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from conftest import parts
+
+import meromorph as mm
 from meromorph._frames import table_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

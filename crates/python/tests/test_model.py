@@ -10,9 +10,10 @@ import textwrap
 import threading
 import time
 
-import meromorph as mm
 import numpy as np
 import pytest
+
+import meromorph as mm
 
 X = np.linspace(0, 4, 200)
 

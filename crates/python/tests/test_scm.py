@@ -91,7 +91,7 @@ def test_mistakes_are_explained():
         (ValueError, "truth values", lambda: scm.Masked([1.0], bottom=[0.5])),
         (ValueError, "neither true nor false", lambda: bool(scm.Masked(np.nan) > 0)),
         (ValueError, "unknown name", lambda: scm.evaluate("x + z", x=1.0)),
-        (ValueError, "in parts", lambda: scm.evaluate("a+b+c+d", **{name: X for name in "abcd"})),
+        (ValueError, "in parts", lambda: scm.evaluate("a+b+c+d", **dict.fromkeys("abcd", X))),
         (ValueError, "complex", lambda: scm.Masked([1j])),
     ]:
         with pytest.raises(kind, match=message):

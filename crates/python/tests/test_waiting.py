@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
-import meromorph as mm
 import numpy as np
 import pytest
+
+import meromorph as mm
 
 DATA = {"x": np.linspace(0, 4, 200), "y": np.linspace(0, 4, 200) ** 2}
 HOW = {"target": "y", "device": "cpu", "progress": False}

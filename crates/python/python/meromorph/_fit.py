@@ -299,7 +299,13 @@ async def fit_async(
     reading: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Fit:
-    """Fits as `fit` does, while other tasks run: `decay = await fit_async("a*exp(-b*t)", data)`."""
+    """Fits as `fit` does, while other tasks run.
+
+    >>> import asyncio, meromorph as mm
+    >>> line = asyncio.run(mm.fit_async("a*x + b", {"x": [0.0, 1.0, 2.0], "y": [1.0, 3.0, 5.0]}))
+    >>> line.popt.round(6)
+    array([2., 1.])
+    """
     data, options = with_arrays(data, options)
     columns = columns_of(data, reading)
     return _solved(await awaited(_engine.fit, columns, formula, options, device, threads), (columns, formula, options))
@@ -320,7 +326,12 @@ def _solved(found: tuple[Any, ...], data: Any) -> Fit:
 
 
 def fit_models() -> dict[str, tuple[str, str, list[str]]]:
-    """The models with names: for each what it describes, its formula over x, and its parameters."""
+    """The models with names: for each what it describes, its formula over x, and its parameters.
+
+    >>> import meromorph as mm
+    >>> mm.fit_models()["line"][1:]
+    ('slope*x + offset', ['slope', 'offset'])
+    """
     return {name: (summary, formula, parameters) for name, summary, formula, parameters in _engine.fit_models()}
 
 

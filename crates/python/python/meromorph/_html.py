@@ -15,7 +15,7 @@ MOST_ROWS = 10
 WIDTH, HEIGHT, MARGIN = 360, 120, 10
 
 
-def table(columns: Mapping[str, Sequence[Any]], rows: int) -> str:
+def table(columns: Mapping[str, Any], rows: int) -> str:
     """The first rows of columns by name."""
     shown = min(rows, MOST_ROWS)
     lines = [[str(row), *(column[row] for column in columns.values())] for row in range(shown)]

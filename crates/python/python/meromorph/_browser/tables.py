@@ -101,7 +101,7 @@ class Table:
         if self._file is not None:
             return js.File.new([byte_array(self._file)], self.source)
         if self._is_of_numbers():
-            return js_object({name: typed_array(cells) for name, cells in self._columns.items()})
+            return js_object({name: typed_array(np.asarray(cells)) for name, cells in self._columns.items()})
         return js.File.new([byte_array(self._csv())], self.source)
 
     def how(self) -> dict[str, Any]:
