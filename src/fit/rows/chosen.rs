@@ -249,7 +249,8 @@ fn meant(condition: Option<&ColumnFormula>, table: &dyn FitTable) -> Result<Opti
 fn missing_cell(source: &str, row: usize, name: &str, dropped: usize, naming: Naming) -> Error {
     let more = match dropped - 1 {
         0 => String::new(),
-        more => format!(" (and {more} more row{})", if more == 1 { "" } else { "s" }),
+        1 => " (and 1 row more)".to_owned(),
+        more => format!(" (and {more} rows more)"),
     };
     let option = match naming {
         Naming::Command => "--missing drop",
