@@ -330,7 +330,7 @@ def fit_models() -> dict[str, tuple[str, str, list[str]]]:
 
     >>> import meromorph as mm
     >>> mm.fit_models()["line"][1:]
-    ('slope*x + offset', ['slope', 'offset'])
+    ('offset + slope*x', ['offset', 'slope'])
     """
     return {name: (summary, formula, parameters) for name, summary, formula, parameters in _engine.fit_models()}
 
