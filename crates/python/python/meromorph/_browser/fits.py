@@ -132,13 +132,13 @@ async def fit_many(data: Columns, model: str, options: dict[str, Any], each: str
     given = camel_options("fit", {**options, "y": observed, "missing": "drop"}, "fit_many")
     with engine_errors():
         fits = await script("fit").fitMany(columns, model, js_object(given))
-    parts = {kind: _arrays(getattr(fits, kind)) for kind in ("parameters", "stderrs")}
     failures = [(one["fit"], one["message"]) for one in json.loads(js.JSON.stringify(fits.failures))]
     # NaN of a fit without an answer.
     converged = array(fits.converged) == 1
     return {
-        **parts,
         "levels": levels,
+        "parameters": _arrays(fits.parameters),
+        "stderrs": _arrays(fits.stderrs),
         "rmse": array(fits.rms),
         "rows": rows,
         "converged": converged,
