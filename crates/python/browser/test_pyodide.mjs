@@ -83,6 +83,9 @@ json.dumps([
     refused(lambda: model.predict({"z": [1.0]})), refused(lambda: model.predict({"x": ["q"], "kind": ["up"]}, unknown="refuse")),
     refused(lambda: model.predict(notebook.NEW, interval=2)), refused(lambda: T(folds=3)),
     refused(lambda: T(progress=lambda event: 1 / 0)),
+    refused(lambda: mm.fit("a*t", notebook.DECAY, y="signal", global_="all")),
+    refused(lambda: mm.fit("a*t", {**notebook.DECAY, "t": [1.0]}, y="signal")),
+    refused(lambda: mm.curve_fit("a*x", notebook.X, notebook.X)),
 ])`;
 
 const STOPPED = `
@@ -208,6 +211,9 @@ test("errors name options as Python does, and are the exceptions of CPython", as
     ["ValueError", "predict: interval: got 2, expected a probability between 0 and 1"],
     ["NotImplementedError", "train: folds: the engine in the browser has no cross-validation: expected folds=0"],
     ["ZeroDivisionError", "division by zero"],
+    ["ValueError", 'fit: global: got "all", expected one of "none", "multistart", "cmaes"'],
+    ["ValueError", 'data: column "signal" has 240 rows, column "t" has 1'],
+    ["NotImplementedError", /^curve_fit of a text: the engine in the browser does not have it/],
   ];
   expected.forEach(([name, message], at) => {
     assert.equal(got[at][0], name);

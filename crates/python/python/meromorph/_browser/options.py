@@ -44,17 +44,18 @@ def snake_names(message: str) -> str:
 
 def camel_options(task: str, given: Mapping[str, Any], call: str) -> dict[str, Any]:
     """The options of a call by their names in JavaScript; None counts as unset. Raises TypeError for an unknown one."""
-    rows = {row[0]: row for row in options(task)}
-    for name in given:
+    # A name that is a word of Python may be given without its underscore, too.
+    rows = {row[0].removesuffix("_"): row for row in options(task)}
+    known: dict[str, Any] = {}
+    for given_name, value in given.items():
+        name = given_name.removesuffix("_")
         if name not in rows:
             near = get_close_matches(name, rows, 1)
             hint = f'did you mean "{near[0]}"?' if near else f"expected one of {', '.join(rows)}"
-            raise TypeError(f'{call}: option "{name}" is unknown: {hint}')
-    return {
-        _camel(name): _plain(value, f"{call}: {name}", rows[name][2])
-        for name, value in given.items()
-        if value is not None
-    }
+            raise TypeError(f'{call}: option "{given_name}" is unknown: {hint}')
+        if value is not None:
+            known[_camel(name)] = _plain(value, f"{call}: {name}", rows[name][2])
+    return known
 
 
 def _plain(value: Any, where: str, expected: str) -> Any:
