@@ -1,5 +1,5 @@
 //! The engine of the Python package: functions over arrays and JSON texts, which `python/meromorph` gives names, defaults and documents. The browser's
-//! counterpart of this module is `python/meromorph/_browser.py`; both have the same functions.
+//! counterpart of this module is `python/meromorph/_browser`; both have the same functions.
 
 mod columns;
 mod contrast;
