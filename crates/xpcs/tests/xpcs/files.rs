@@ -188,5 +188,5 @@ fn data_that_cannot_be_used_are_named() {
         "xpcs: c2: got 1600 numbers, expected 5 x 20 x 20 for 5 angles and 20 times"
     );
     let start = Fitting { starts: vec![("D0", 1.0)], ..Fitting::new(made.model) }.solve(&good).unwrap_err();
-    assert_eq!(start.to_string(), "xpcs: D0: the start 1 is not within its bounds 100 to 100000");
+    assert_eq!(start.to_string(), "D0: got the start 1, expected 100 to 100000");
 }
