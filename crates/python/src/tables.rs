@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use meromorph::files::{self, Cells, Column, Format, MISSING_CODE, read_files, read_plain};
+use meromorph::files::{self, Cells, Column, Format, Header, MISSING_CODE, read_files, read_plain};
 use meromorph::run::READING;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::{PyFileNotFoundError, PyTypeError};
@@ -18,8 +18,8 @@ pub(crate) struct Table(pub(crate) files::Table);
 
 #[pymethods]
 impl Table {
-    /// A table of columns by name, in order. A column that is `None` is the one of this name in `text`, a table as CSV, whose cells are read as those of
-    /// a file are.
+    /// A table of columns by name, in order. Those that are `None` are the columns of `text` after its first, a table as CSV, whose cells are read as
+    /// those of a file are.
     #[staticmethod]
     fn of(
         source: &str,
@@ -28,11 +28,19 @@ impl Table {
         reading: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
         let format = format(reading)?;
-        let written = text.map(|text| read_plain(text, source, format.clone())).transpose().map_err(raised)?;
+        let mut own = format.clone();
+        (own.header, own.delimiter) = (Header::Yes, Some(",".into()));
+        let written = text.map(|text| read_plain(text, source, own)).transpose().map_err(raised)?;
+        // Before them are the numbers of the rows. Places are those of the arguments: a name may have been trimmed.
+        let mut texts = written.iter().flat_map(files::Table::columns).skip(1).peekable();
         let mut all = Vec::with_capacity(columns.len());
         for (name, cells) in columns {
-            all.push(match written.as_ref().filter(|_| cells.is_none()) {
-                Some(written) => written.columns()[written.position(&name).map_err(raised)?].clone(),
+            all.push(match texts.next_if(|_| cells.is_none()) {
+                Some(text) => {
+                    let mut column = text.clone();
+                    column.name = name;
+                    column
+                }
                 None => column(&name, &cells)?,
             });
         }

@@ -22,8 +22,19 @@ pub(crate) fn apply<T>(table: &Table<T>, options: &mut T, given: &Bound<'_, PyDi
     table.apply(options, &values, Naming::Python).map_err(|error| raised(error.within(call)))
 }
 
+/// No option has values within values within values; a list may hold itself.
+const DEEPEST: usize = 4;
+
 /// A value as Python gave it. Scalars of NumPy are numbers and flags as well.
 fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    value_at(value, 0)
+}
+
+fn value_at(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
+    if depth > DEEPEST {
+        return Ok(Value::Other("values within values".into()));
+    }
+    let depth = depth + 1;
     if value.is_none() {
         return Ok(Value::Other("None".into()));
     }
@@ -31,7 +42,8 @@ fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::Flag(value.extract()?));
     }
     if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() {
-        return Ok(Value::Number(value.extract()?));
+        // A whole number beyond all doubles is infinite, which no option takes.
+        return Ok(Value::Number(value.extract().unwrap_or(f64::INFINITY)));
     }
     if let Ok(text) = value.cast::<PyString>() {
         return Ok(Value::Text(text.extract()?));
@@ -39,16 +51,16 @@ fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(fields) = value.cast::<PyMapping>() {
         let fields = fields.items()?.iter().map(|item| {
             let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
-            Ok((name.str()?.extract()?, value_of(&value)?))
+            Ok((name.str()?.extract()?, value_at(&value, depth)?))
         });
         return Ok(Value::Fields(fields.collect::<PyResult<_>>()?));
     }
     // Arrays and scalars of NumPy, and of whatever else has its protocol.
     if let Ok(list) = value.call_method0("tolist") {
-        return value_of(&list);
+        return value_at(&list, depth);
     }
     if let Ok(items) = value.cast::<PySequence>() {
-        return Ok(Value::List(items.try_iter()?.map(|item| value_of(&item?)).collect::<PyResult<_>>()?));
+        return Ok(Value::List(items.try_iter()?.map(|item| value_at(&item?, depth)).collect::<PyResult<_>>()?));
     }
     Ok(Value::Other(format!("a value of type {}", value.get_type().name()?)))
 }

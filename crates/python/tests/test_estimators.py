@@ -90,6 +90,18 @@ def test_labels_of_every_type():
     assert order.predict(X[Y.argmax()][None]).tolist() == [10]
 
 
+def test_a_row_without_a_prediction_has_no_label():
+    classifier = MeroClassifier(**QUICK).fit(X, K)
+    assert classifier.predict(np.vstack([X[:2] * 1e300, X[:1]])).tolist()[:2] == [None, None]
+
+
+def test_generators_and_masks():
+    MeroRegressor(**QUICK | {"random_state": np.random.default_rng(0)}).fit(X, Y)
+    masked = np.ma.array(X, mask=np.abs(X) > 2)
+    expected = MeroRegressor(**QUICK).fit(np.where(np.abs(X) > 2, np.nan, X), Y).predict(X)
+    assert MeroRegressor(**QUICK).fit(masked, Y).predict(X).tolist() == expected.tolist()
+
+
 def test_errors_are_those_that_scikit_learn_users_expect():
     with pytest.raises(NotFittedError):
         MeroRegressor().predict(X)
@@ -99,5 +111,13 @@ def test_errors_are_those_that_scikit_learn_users_expect():
         MeroClassifier().fit(X, ["a"] * 160)
     with pytest.raises(ValueError, match="epochs: got -1"):
         MeroRegressor(epochs=-1).fit(X, Y)
+    with pytest.raises(ValueError, match="y: got dates or durations"):
+        MeroRegressor(**QUICK).fit(X, pd.Series(pd.date_range("2020", periods=160)))
+    with pytest.raises(TypeError, match="X: got a mapping, expected a frame"):
+        MeroRegressor(**QUICK).fit({"a": Y}, Y)
+    with pytest.raises(ValueError, match='X: column "a": Input X contains infinity'):
+        MeroRegressor(**QUICK).fit(pd.DataFrame({"a": np.where(Y > 1, np.inf, Y)}), Y)
+    with pytest.raises(ValueError, match="random_state: got 'a', expected a whole number"):
+        MeroRegressor(**QUICK | {"random_state": "a"}).fit(X, Y)
     with pytest.raises(TypeError, match="unexpected keyword argument 'epoch'"):
         MeroRegressor(epoch=1)

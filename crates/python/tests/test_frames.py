@@ -81,6 +81,83 @@ def test_predictions_are_those_of_the_command_bit_for_bit(tmp_path, mero):
     assert model.predict(pl.from_pandas(table), device="cpu").tolist() == command
 
 
+def described(data: object) -> list[dict]:
+    """What training saw of the columns of a table, besides y."""
+    return trained(data).info["columns"]
+
+
+def test_an_only_column_of_texts_keeps_its_missing_rows():
+    for data in (pd.DataFrame({"c": ["a", " ", None]}), pl.DataFrame({"c": ["a", None, "b"]}), {"c": [None, "a", ""]}):
+        assert table_of(data).rows() == 3
+    rows = {"x": np.arange(40.0), "c": ["a", None] * 20}
+    assert table_of(pl.DataFrame(rows)).rows() == table_of(pd.DataFrame(rows)).rows() == 40
+
+
+def test_names_that_look_like_something_else():
+    import pyarrow as pa
+
+    names = [0, "2019", " c ", "#d", "a;b", "\ufeffe", "('f', 1)", "row"]
+    frame = pd.DataFrame({name: ["p", "q"] * 3 for name in names})
+    texts = [str(name) for name in names]
+    assert table_of(frame).names() == texts
+    assert table_of({name: ["p", "q"] * 3 for name in names}).names() == texts
+    assert table_of(pa.table({str(name): ["p", "q"] for name in names})).names() == texts
+    levels = pd.DataFrame([["p", 1.0]] * 3, columns=pd.MultiIndex.from_tuples([("f", 1), ("f", 2)]))
+    assert table_of(levels).names() == ["('f', 1)", "('f', 2)"]
+
+
+def test_dates_and_durations_are_the_same_in_every_library():
+    import pyarrow as pa
+
+    y = np.linspace(0.5, 3, 60)
+    spans = pd.to_timedelta(np.arange(60) * 3601, "s")
+    for days in (
+        pd.date_range("2020-01-01", periods=60),
+        pd.date_range("2020-01-01", periods=60, freq="7h"),
+        pd.date_range("2020-01-01", periods=60, tz="Europe/Berlin"),
+        pd.date_range("2020-01-01", periods=60, freq="7h", tz="Europe/Berlin"),
+    ):
+        frame = pd.DataFrame({"day": days, "span": spans, "y": y})
+        expected = described(frame)
+        assert [column["kind"] for column in expected][:1] == ["date"]
+        assert described(pl.from_pandas(frame)) == expected
+        assert described(pa.Table.from_pandas(frame, preserve_index=False)) == expected
+        if days.tz is None:
+            assert described({"day": days.to_numpy(), "span": spans.to_numpy(), "y": y}) == expected
+            assert described({"day": days.to_pydatetime(), "span": spans.to_pytimedelta(), "y": y}) == expected
+
+
+def test_short_floats_are_the_numbers_of_their_texts(tmp_path, mero):
+    x = np.linspace(0.1, 4, 60)
+    for kind in ("float16", "Float32"):
+        table = pd.DataFrame({"x": pd.array(x.astype("f2" if kind == "float16" else "f4"), dtype=kind), "y": x})
+        table.to_csv(tmp_path / "t.csv", index=False)
+        assert parts(trained(table)) == parts(trained(tmp_path / "t.csv")), kind
+
+
+def test_masked_and_missing_cells_of_every_kind():
+    x = np.linspace(0, 4, 60)
+    masked = np.ma.array(np.where(x > 3, 1e9, x), mask=x > 3)
+    assert described({"x": masked, "y": x})[0]["max"] < 3.1
+    objects = pd.Series(["a", pd.NA, None, np.nan, pd.NaT, "b"] * 10, dtype=object)
+    for column in (objects, objects.astype("string"), pd.Categorical(objects)):
+        (levels,) = described({"c": column, "y": x})
+        assert levels["levels"] == ["a", "b"]
+        assert described(pd.DataFrame({"c": column, "y": x})) == [levels]
+
+
+def test_texts_with_ends_of_lines_and_quotes_are_cells():
+    texts = ['a"b', "c\rd", "e\nf", "g,h"] * 15
+    for data in ({"c": texts, "y": np.arange(60) / 7}, pd.DataFrame({"c": texts, "y": np.arange(60) / 7})):
+        assert sorted(described(data)[0]["levels"]) == sorted(set(texts))
+
+
+def test_reading_is_about_files():
+    with pytest.raises(ValueError, match="reading: header is about files, and data is none: expected na, keep_na"):
+        trained({"x": np.arange(20.0), "y": np.arange(20.0)}, reading={"header": False})
+    assert table_of({"c": ["a", "-9"]}, {"na": ["-9"]}).rows() == 2
+
+
 def test_columns_of_numbers_and_texts():
     table = table_of(
         {

@@ -119,6 +119,41 @@ def test_options_take_numbers_of_numpy_and_none():
     assert model.info["training"]["settings"]["lr"] == pytest.approx(0.01)
 
 
+def test_arguments_that_cannot_be_used():
+    data = {"x": X, "y": X}
+    for given, error, message in [
+        ({"threads": -1}, ValueError, "threads: got -1, expected a whole number of at least 0"),
+        ({"folds": 2.5}, TypeError, "folds: got 2.5, expected a whole number"),
+        ({"device": None}, TypeError, "device: got None, expected the name of a device"),
+        ({"epochs": 10**400}, ValueError, "train: epochs: got"),
+    ]:
+        with pytest.raises(error) as caught:
+            mm.Model.train(data, target="y", progress=False, **{"device": "cpu"} | given)
+        assert str(caught.value).startswith(message)
+    own: list = []
+    own.append(own)
+    with pytest.raises(ValueError, match="train: hidden"):
+        mm.Model.train(data, target="y", hidden=own, device="cpu", progress=False)
+
+
+def test_warnings_name_the_line_of_the_program():
+    with pytest.warns(UserWarning, match="stopped after epoch 1") as said:
+        mm.Model.train({"x": X, "y": X}, target="y", epochs=5, device="cpu", progress=lambda event: np.bool_(False))
+    assert {warning.filename for warning in said} == {__file__}
+
+
+def test_predictions_are_short_and_comparable(square):
+    found = square.predictions({"x": np.full(1000, 99.0)}, device="cpu")
+    assert repr(found) == "<Predictions of 1000 rows: prediction, 1000 notes>"
+    assert found != square.predictions({"x": [1.0]}, device="cpu")
+
+
+def test_labels_of_rows_that_are_mappings():
+    rows = [{"x": value, "k": bool(value > 2)} for value in X.tolist()]
+    model = mm.Model.train(rows, target="k", epochs=20, device="cpu", progress=False)
+    assert model.predict([{"x": 0.1}, {"x": 3.9}], device="cpu").tolist() == [False, True]
+
+
 def test_every_option_of_the_command_is_listed():
     names = {option.name for option in mm.options("train")}
     assert {"epochs", "hidden", "weight_decay", "head"} <= names

@@ -16,7 +16,8 @@ except ImportError as error:
     raise ImportError("the estimators need scikit-learn: pip install meromorph[sklearn]") from error
 
 from ._arguments import Arguments
-from ._frames import categories, table_of
+from ._checked import whole
+from ._frames import categories, infinite_column, table_of, unmasked
 from ._model import Model, Predictions
 
 # The name of the column to predict, unless y has one of its own.
@@ -39,7 +40,13 @@ class _Estimator(Arguments, BaseEstimator):
         if _is_frame(X):
             # Categories, dates and texts are the engine's business.
             validate_data(self, X, reset=reset, skip_check_array=True)
+            _check_finite(X)
             return X
+        if isinstance(X, Mapping) and not hasattr(X, "tocsr"):
+            raise TypeError(
+                "X: got a mapping, expected a frame of pandas, polars or PyArrow, or an array [rows, columns]"
+            )
+        X = unmasked(X) if isinstance(X, np.ma.MaskedArray) else X
         if _has_texts(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return {f"x{at}": np.asarray(X)[:, at] for at in range(np.shape(X)[1])}
@@ -94,7 +101,9 @@ class MeroRegressor(RegressorMixin, _Estimator):
             raise ValueError("this MeroRegressor requires y to be passed, but the target y is None")
         columns = self._columns(X, reset=True)
         name = _name(y, columns)
-        y = column_or_1d(y, warn=True, dtype=None)
+        y = column_or_1d(unmasked(y) if isinstance(y, np.ma.MaskedArray) else y, warn=True, dtype=None)
+        if y.dtype.kind in "Mm":
+            raise ValueError("y: got dates or durations, expected numbers")
         if y.dtype.kind == "O":
             y = y.astype(np.float64)
         if y.dtype.kind == "c":
@@ -131,7 +140,7 @@ class MeroClassifier(ClassifierMixin, _Estimator):
             raise ValueError("this MeroClassifier requires y to be passed, but the target y is None")
         columns = self._columns(X, reset=True)
         name = _name(y, columns)
-        y = column_or_1d(y, warn=True, dtype=None)
+        y = column_or_1d(unmasked(y) if isinstance(y, np.ma.MaskedArray) else y, warn=True, dtype=None)
         if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
             raise ValueError("y: Input y contains NaN or infinity, expected labels")
         check_classification_targets(y)
@@ -157,17 +166,24 @@ class MeroClassifier(ClassifierMixin, _Estimator):
         return probabilities
 
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable label of each row."""
-        most = np.argmax(self.predict_proba(X), axis=1)
-        return self.classes_[most]
+        """The most probable label of each row; None where the model has no prediction."""
+        probabilities = self.predict_proba(X)
+        is_known = ~np.isnan(probabilities).any(axis=1)
+        labels: np.ndarray = self.classes_[np.argmax(probabilities, axis=1)]
+        if not is_known.all():
+            labels = labels.astype(object)
+            labels[~is_known] = None
+        return labels
 
 
 def _is_frame(X: Any) -> bool:
-    if hasattr(X, "tocsr"):
-        return False
-    return isinstance(X, Mapping) or (
-        type(X).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"} and getattr(X, "ndim", 2) == 2
-    )
+    return type(X).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"} and getattr(X, "ndim", 2) == 2
+
+
+def _check_finite(X: Any) -> None:
+    name = infinite_column(X)
+    if name is not None:
+        raise ValueError(f'X: column "{name}": Input X contains infinity, expected finite numbers, or NaN')
 
 
 def _has_texts(X: Any) -> bool:
@@ -199,5 +215,8 @@ def _seed(random_state: Any) -> int:
     if random_state is None:
         return 0
     if isinstance(random_state, numbers.Integral):
-        return int(random_state)
-    return int(random_state.randint(0, 2**31 - 1))
+        return whole("random_state", random_state)
+    draw = getattr(random_state, "integers", None) or getattr(random_state, "randint", None)
+    if draw is None:
+        raise ValueError(f"random_state: got {random_state!r}, expected a whole number, a generator of NumPy, or None")
+    return int(draw(0, 2**31 - 1))

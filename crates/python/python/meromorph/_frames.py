@@ -1,15 +1,16 @@
 """Tables from whatever holds columns: a frame is read as the CSV file that pandas would save it as.
 
 Columns of numbers are taken as they are. All others are written as CSV and read like a file: categories, dates, truth
-values and missing cells mean here what
-they mean to the command, and the same in every library.
+values and missing cells mean here what they mean to the command, and the same in every library.
 """
 
 from __future__ import annotations
 
+import csv
 import io
 import os
 from collections.abc import Mapping, Sequence
+from datetime import datetime, time, timedelta
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ import numpy as np
 from . import _engine
 
 MISSING_CODE = 0xFFFFFFFF
+#: What `reading` can say about the texts of a frame.
+OF_FRAMES = ("na", "keep_na", "decimal", "thousands")
 
 
 def table_of(
@@ -35,6 +38,10 @@ def table_of(
         return data
     if isinstance(data, (str, os.PathLike)):
         return _engine.Table.read(os.fspath(data), reading)
+    for name in reading:
+        if name not in OF_FRAMES:
+            expected = ", ".join(OF_FRAMES)
+            raise ValueError(f"reading: {name} is about files, and {what} is none: expected {expected}, or no reading")
     columns, text = _columns(data, what)
     columns += (more or {}).items()
     return _engine.Table.of(what, columns, text, reading)
@@ -45,15 +52,33 @@ def categories(codes: np.ndarray, levels: Sequence[str]) -> tuple[np.ndarray, li
     return np.where(codes < 0, MISSING_CODE, codes).astype(np.uint32), list(levels)
 
 
+def infinite_column(frame: Any) -> str | None:
+    """The name of the first column of a frame with an infinite number."""
+    columns, _ = _columns(frame, "X")
+    return next((name for name, cells in columns if isinstance(cells, np.ndarray) and np.isinf(cells).any()), None)
+
+
 def labels_of(data: Any, name: str) -> str | None:
     """The type of the labels in a column, as a model notes it: `number`, `boolean`, or None for texts."""
     try:
-        column = (
-            np.asarray(data[name]) if not isinstance(data, np.ndarray) or data.dtype.names else data[:, int(name[1:])]
-        )
+        if _is_rows(data):
+            data = {name: [row.get(name) for row in data]}
+        is_plain = isinstance(data, np.ndarray) and not data.dtype.names
+        column = np.asarray(data[:, int(name[1:])] if is_plain else data[name])
     except (TypeError, KeyError, IndexError, ValueError):
         return None
+    if column.dtype.kind == "O":
+        cells = [cell for cell in column.tolist() if not _is_missing(cell)]
+        if cells and all(isinstance(cell, bool) for cell in cells):
+            return "boolean"
+        return "number" if cells and all(type(cell) in (int, float) for cell in cells) else None
     return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(column.dtype.kind)
+
+
+def _is_rows(data: Any) -> bool:
+    """Whether it is a list of mappings."""
+    is_list = isinstance(data, Sequence) and not isinstance(data, (str, bytes)) and len(data) > 0
+    return is_list and all(isinstance(row, Mapping) for row in data)
 
 
 def _columns(data: Any, what: str) -> tuple[list[tuple[str, Any]], bytes | None]:
@@ -61,16 +86,16 @@ def _columns(data: Any, what: str) -> tuple[list[tuple[str, Any]], bytes | None]
     if library == "pandas":
         return _of_pandas(data, what)
     if library == "polars":
-        return _of_polars(data)
+        return _of_polars(data, what)
     if library == "pyarrow":
-        return _of_arrow(data)
+        return _of_arrow(data, what)
     if isinstance(data, Mapping):
         return _of_mapping(data, what)
     if isinstance(data, np.ndarray):
         return _of_array(data, what), None
     if hasattr(data, "__arrow_c_stream__"):
-        return _of_polars(_imported("polars", what).DataFrame(data))
-    if isinstance(data, Sequence) and data and all(isinstance(row, Mapping) for row in data):
+        return _of_polars(_imported("polars", what).DataFrame(data), what)
+    if _is_rows(data):
         names = list(dict.fromkeys(name for row in data for name in row))
         return _of_mapping({name: [row.get(name) for row in data] for name in names}, what)
     if hasattr(data, "__array__") or isinstance(data, Sequence):
@@ -94,14 +119,29 @@ def _imported(name: str, what: str) -> Any:
 
 def doubles(values: Any, what: str) -> np.ndarray:
     """Numbers as an array that the engine reads: f64 and f32 are passed on without a copy, others are converted."""
-    array = np.asarray(values)
+    array = unmasked(values)
     if array.dtype.kind == "c":
         raise ValueError(f"{what}: got complex numbers, expected real ones. Complex data not supported")
     if array.dtype.kind == "f" and array.dtype.itemsize in (4, 8) and array.dtype.isnative:
         return array
+    if array.dtype == np.float16:
+        # The numbers that their shortest texts mean, which a file has of them.
+        return np.array([float(str(value)) for value in array.ravel()]).reshape(array.shape)
     if array.dtype.kind in "fiub":
         return array.astype(np.float64)
     raise ValueError(f"{what}: got {_kind(array)}, expected numbers")
+
+
+def unmasked(values: Any) -> np.ndarray:
+    """An array in which masked cells are missing: NaN among numbers, else None."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return np.asarray(values)
+    mask = np.ma.getmaskarray(values)
+    if values.dtype.kind in "fiu":
+        return np.where(mask, np.nan, values.data)
+    cells: np.ndarray = values.data.astype(object)
+    cells[mask] = None
+    return cells
 
 
 def _kind(array: np.ndarray) -> str:
@@ -122,26 +162,69 @@ def _of_array(array: np.ndarray, what: str) -> list[tuple[str, Any]]:
 
 def _of_mapping(data: Mapping[Any, Any], what: str) -> tuple[list[tuple[str, Any]], bytes | None]:
     columns: list[tuple[str, Any]] = []
-    written: dict[str, list[str]] = {}
+    written: list[tuple[str, list[str]]] = []
     for name, values in data.items():
-        array = np.asarray(values)
+        array = unmasked(values)
+        place = f'{what}: column "{name}"'
         if array.ndim != 1:
-            raise ValueError(f'{what}: column "{name}": got an array with {array.ndim} dimensions, expected one')
+            raise ValueError(f"{place}: got an array with {array.ndim} dimensions, expected one")
         if array.dtype.kind in "fiuc":
-            columns.append((str(name), doubles(array, f'{what}: column "{name}"')))
-        else:
-            written[str(name)] = [_cell(cell, str(name), row, what) for row, cell in enumerate(array.tolist())]
-            columns.append((str(name), None))
+            columns.append((str(name), doubles(array, place)))
+            continue
+        written.append((str(name), _texts(array, str(name), what)))
+        columns.append((str(name), None))
     return columns, _csv(written, what) if written else None
+
+
+def _texts(array: np.ndarray, name: str, what: str) -> list[str]:
+    """Cells as pandas writes them."""
+    if array.dtype.kind == "M":
+        texts = np.datetime_as_string(array).tolist()
+        is_date = all(text == "NaT" or text[10:].strip("T0:.") == "" for text in texts)
+        return ["" if text == "NaT" else text[:10] if is_date else text.replace("T", " ") for text in texts]
+    if array.dtype.kind == "m":
+        return [_duration(cell) for cell in array.astype("timedelta64[us]").tolist()]
+    return _cells(array.tolist(), name, what)
+
+
+def _cells(cells: Sequence[Any], name: str, what: str) -> list[str]:
+    """Cells of any type as pandas writes them. Raises ValueError for lists and other objects."""
+    if any(isinstance(cell, timedelta) for cell in cells):
+        return [
+            _duration(cell) if isinstance(cell, timedelta) else _cell(cell, name, row, what)
+            for row, cell in enumerate(cells)
+        ]
+    moments = [cell for cell in cells if isinstance(cell, datetime) and not _is_missing(cell)]
+    is_date = bool(moments) and all(cell.tzinfo is None and cell.time() == time() for cell in moments)
+    if is_date:
+        cells = [cell.date() if isinstance(cell, datetime) and not _is_missing(cell) else cell for cell in cells]
+    return [_cell(cell, name, row, what) for row, cell in enumerate(cells)]
+
+
+def _duration(span: timedelta | None) -> str:
+    """A duration as pandas writes it: `1 days 02:00:00`."""
+    if _is_missing(span):
+        return ""
+    assert span is not None
+    seconds, rest = divmod(span.seconds, 60)
+    hours, minutes = divmod(seconds, 60)
+    fraction = f".{span.microseconds:06}" if span.microseconds else ""
+    return f"{span.days} days {hours:02}:{minutes:02}:{rest:02}{fraction}"
+
+
+def _is_missing(cell: Any) -> bool:
+    """Whether a cell is None, NaN, NaT or NA."""
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
 
 
 def _cell(cell: Any, name: str, row: int, what: str) -> str:
     """A cell as a file would have it. Lists and other objects have no text that could be read again."""
-    if cell is None or cell != cell:
+    if _is_missing(cell):
         return ""
     if isinstance(cell, bytes):
         return cell.decode("utf-8", "replace")
-    if isinstance(cell, (str, bool, int, float)) or hasattr(cell, "isoformat") or type(cell).__name__ == "Decimal":
+    is_plain = isinstance(cell, (str, bool, int, float)) or type(cell).__name__ in ("Decimal", "Interval", "Period")
+    if is_plain or hasattr(cell, "isoformat"):
         return str(cell)
     if isinstance(cell, np.generic):
         return str(cell.item())
@@ -149,20 +232,26 @@ def _cell(cell: Any, name: str, row: int, what: str) -> str:
     raise ValueError(f"{got}, expected a number, a text, a truth value or a date")
 
 
-def _csv(columns: Mapping[str, Sequence[str]], what: str) -> bytes:
-    import csv
-
-    lengths = {name: len(cells) for name, cells in columns.items()}
-    if len(set(lengths.values())) > 1:
-        (first, rows), *others = lengths.items()
-        name, got = next((name, length) for name, length in others if length != rows)
-        raise ValueError(f'{what}: column "{name}" has {got} rows, column "{first}" has {rows}')
+def _csv(columns: Sequence[tuple[str, Sequence[str]]], what: str) -> bytes:
+    """Columns as CSV, after a column of row numbers: without it a row whose cells are all missing is a blank line."""
+    (first, cells), *others = columns
+    for name, more in others:
+        if len(more) != len(cells):
+            raise ValueError(f'{what}: column "{name}" has {len(more)} rows, column "{first}" has {len(cells)}')
     out = io.StringIO()
-    # All cells are quoted, so that an only column that is missing is a row as well.
-    writer = csv.writer(out, quoting=csv.QUOTE_MINIMAL, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    # With this end of a line, cells that hold either of its characters are quoted.
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([_unused([name for name, _ in columns]), *(name for name, _ in columns)])
+    writer.writerows(zip(range(len(cells)), *(cells for _, cells in columns), strict=True))
     return out.getvalue().encode()
+
+
+def _unused(names: Sequence[str]) -> str:
+    """A name that no column has."""
+    name = "row"
+    while name in names:
+        name += "_"
+    return name
 
 
 def _of_pandas(frame: Any, what: str) -> tuple[list[tuple[str, Any]], bytes | None]:
@@ -174,31 +263,28 @@ def _of_pandas(frame: Any, what: str) -> tuple[list[tuple[str, Any]], bytes | No
     written: list[int] = []
     for at, name in enumerate(frame.columns):
         series = frame.iloc[:, at]
-        dtype = series.dtype
+        dtype, place = series.dtype, f'{what}: column "{name}"'
         if pd.api.types.is_numeric_dtype(dtype) and not pd.api.types.is_bool_dtype(dtype):
-            kind = getattr(dtype, "kind", "f")
-            if kind == "c":
-                raise ValueError(f'{what}: column "{name}": got complex numbers, expected real ones')
-            numbers = series.to_numpy() if isinstance(dtype, np.dtype) else series.to_numpy(np.float64, na_value=np.nan)
-            columns.append((str(name), doubles(numbers, f'{what}: column "{name}"')))
+            if getattr(dtype, "kind", "f") == "c":
+                raise ValueError(f"{place}: got complex numbers, expected real ones")
+            single = np.float32 if str(dtype) == "Float32" else np.float64
+            numbers = series.to_numpy() if isinstance(dtype, np.dtype) else series.to_numpy(single, na_value=np.nan)
+            columns.append((str(name), doubles(numbers, place)))
             continue
         if isinstance(dtype, np.dtype) and dtype.kind == "O":
-            _check_objects(series, str(name), what)
+            for row, cell in enumerate(series.tolist()):
+                _cell(cell, str(name), row, what)
         written.append(at)
         columns.append((str(name), None))
     if not written:
         return columns, None
-    texts = frame.iloc[:, written]
-    return columns, texts.to_csv(index=False, lineterminator="\n").encode()
+    names = [str(frame.columns[at]) for at in written]
+    # Numbers of the rows come first: without them a row whose cells are all missing is a blank line.
+    texts = frame.iloc[:, written].reset_index(drop=True).set_axis(names, axis=1)
+    return columns, texts.to_csv(index_label=_unused(names), lineterminator="\r\n").encode()
 
 
-def _check_objects(series: Any, name: str, what: str) -> None:
-    for row, cell in enumerate(series.tolist()):
-        if not isinstance(cell, (str, float, int)) and cell is not None:
-            _cell(cell, name, row, what)
-
-
-def _of_polars(frame: Any) -> tuple[list[tuple[str, Any]], bytes | None]:
+def _of_polars(frame: Any, what: str) -> tuple[list[tuple[str, Any]], bytes | None]:
     import polars as pl
 
     if isinstance(frame, pl.LazyFrame):
@@ -206,67 +292,45 @@ def _of_polars(frame: Any) -> tuple[list[tuple[str, Any]], bytes | None]:
     if isinstance(frame, pl.Series):
         frame = frame.to_frame()
     columns: list[tuple[str, Any]] = []
-    written: list[str] = []
+    written: list[tuple[str, list[str]]] = []
     for name, dtype in frame.schema.items():
+        column, place = frame[name], f'{what}: column "{name}"'
         if dtype.is_numeric() and not dtype.is_decimal():
             single = dtype == pl.Float32
-            numbers = frame[name].cast(pl.Float32 if single else pl.Float64).to_numpy()
-            columns.append((name, doubles(numbers, f'column "{name}"')))
-        elif dtype.is_nested() or dtype in (pl.Object, pl.Binary):
-            raise ValueError(
-                f'data: column "{name}" is of type {dtype}, expected numbers, texts, truth values or dates'
-            )
-        else:
-            written.append(name)
-            columns.append((name, None))
-            if dtype == pl.Boolean:
-                frame = frame.with_columns(pl.col(name).cast(pl.String).str.to_titlecase())
-            elif dtype == pl.Datetime and (frame[name].dt.truncate("1d") == frame[name]).all():
-                frame = frame.with_columns(pl.col(name).cast(pl.Date))
-    text = frame.select(written).write_csv(datetime_format="%Y-%m-%d %H:%M:%S%.f") if written else ""
-    return columns, text.encode() if written else None
+            columns.append((name, doubles(column.cast(pl.Float32 if single else pl.Float64).to_numpy(), place)))
+            continue
+        if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
+            raise ValueError(f"{place} is of type {dtype}, expected numbers, texts, truth values or dates")
+        is_moment = dtype == pl.Datetime and getattr(dtype, "time_zone", None) is None
+        written.append(
+            (name, _texts(column.to_numpy(), name, what) if is_moment else _cells(column.to_list(), name, what))
+        )
+        columns.append((name, None))
+    return columns, _csv(written, what) if written else None
 
 
-def _of_arrow(table: Any) -> tuple[list[tuple[str, Any]], bytes | None]:
+def _of_arrow(table: Any, what: str) -> tuple[list[tuple[str, Any]], bytes | None]:
     import pyarrow as pa
-    import pyarrow.csv
 
     if isinstance(table, pa.RecordBatchReader):
         table = table.read_all()
     if isinstance(table, pa.RecordBatch):
         table = pa.Table.from_batches([table])
     columns: list[tuple[str, Any]] = []
-    written: list[str] = []
+    written: list[tuple[str, list[str]]] = []
     for name, column in zip(table.column_names, table.columns, strict=True):
-        kind = column.type
+        kind, place = column.type, f'{what}: column "{name}"'
         if pa.types.is_integer(kind) or pa.types.is_floating(kind):
             single = pa.types.is_float32(kind)
             numbers = column.cast(pa.float32() if single else pa.float64(), safe=False).to_numpy()
-            columns.append((name, doubles(numbers, f'column "{name}"')))
-        elif pa.types.is_nested(kind) or pa.types.is_binary(kind):
-            raise ValueError(f'data: column "{name}" is of type {kind}, expected numbers, texts, truth values or dates')
-        else:
-            written.append(name)
-            columns.append((name, None))
-    if not written:
-        return columns, None
-    out = io.BytesIO()
-    pyarrow.csv.write_csv(pa.table({name: _plain(table[name]) for name in written}), out)
-    return columns, out.getvalue()
-
-
-def _plain(column: Any) -> Any:
-    """A column of Arrow as one that its writer of CSV writes like pandas."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_boolean(column.type):
-        return pc.if_else(column, "True", "False")
-    if (
-        pa.types.is_timestamp(column.type)
-        and pc.all(pc.equal(pc.floor_temporal(column, unit="day"), column)).as_py() is not False
-    ):
-        return column.cast(pa.date32())
-    return column
+            columns.append((name, doubles(numbers, place)))
+            continue
+        if pa.types.is_nested(kind) or pa.types.is_binary(kind):
+            raise ValueError(f"{place} is of type {kind}, expected numbers, texts, truth values or dates")
+        is_moment = pa.types.is_timestamp(kind) and kind.tz is None
+        cells = column.to_numpy() if is_moment or pa.types.is_duration(kind) else column.to_pylist()
+        written.append(
+            (name, _texts(cells, name, what) if isinstance(cells, np.ndarray) else _cells(cells, name, what))
+        )
+        columns.append((name, None))
+    return columns, _csv(written, what) if written else None

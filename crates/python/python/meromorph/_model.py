@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from . import _engine
+from ._checked import name_of_device, warn, whole
 from ._frames import labels_of, table_of
 from ._progress import watcher
 from ._waiting import Stoppable, awaited
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ._options import PredictOptions, ReadingOptions, TrainOptions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Predictions:
     """Predictions of rows, and how far they can be trusted.
 
@@ -44,6 +44,10 @@ class Predictions:
 
     def __len__(self) -> int:
         return len(self.value)
+
+    def __repr__(self) -> str:
+        more = f", {len(self.notes)} notes" if self.notes else ""
+        return f"<Predictions of {len(self)} rows: {', '.join(self.columns())}{more}>"
 
     def columns(self) -> dict[str, Any]:
         """Every part that is there, by name, for a frame."""
@@ -98,11 +102,12 @@ class Model:
         Raises ValueError for options and data that cannot be used, TypeError for unknown options, FloatingPointError if
         the loss diverges.
         """
+        how = (whole("folds", folds), name_of_device(device), whole("threads", threads))
         table = table_of(data, reading)
         given = {"target": target, **options}
         watch = watcher(progress, options.get("epochs"))
         try:
-            engine, report = _engine.train(table, given, dict(reading or {}), folds, device, threads, watch)
+            engine, report = _engine.train(table, given, dict(reading or {}), *how, watch)
         finally:
             if watch is not None:
                 watch.close()
@@ -125,12 +130,13 @@ class Model:
 
         `progress` is called in another thread. If the task is cancelled, the run ends after its current epoch.
         """
+        how = (whole("folds", folds), name_of_device(device), whole("threads", threads))
         table = table_of(data, reading)
         given = {"target": target, **options}
         watch = watcher(progress, options.get("epochs"))
         stoppable = Stoppable(watch)
         try:
-            call = (table, given, dict(reading or {}), folds, device, threads, stoppable)
+            call = (table, given, dict(reading or {}), *how, stoppable)
             engine, report = await awaited(_engine.train, *call)
         finally:
             stoppable.stop()
@@ -146,12 +152,10 @@ class Model:
         if labels:
             engine = engine.labelled(labels)
         for warning in run["warnings"]:
-            warnings.warn(f"train: {warning}", stacklevel=3)
+            warn(f"train: {warning}")
         if run["stop"] == "requested":
             best, epochs = run["best_epoch"], run["epochs"]
-            warnings.warn(
-                f"train: stopped after epoch {epochs}: this is the model of epoch {best}, the best so far", stacklevel=3
-            )
+            warn(f"train: stopped after epoch {epochs}: this is the model of epoch {best}, the best so far")
         return cls(engine, run)
 
     @classmethod
@@ -168,7 +172,7 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, which the command, the browser and this package read: whole or not at all."""
-        path = os.fspath(path)
+        path = os.fsdecode(path)
         part = f"{path}.{os.getpid()}.part"
         try:
             with open(part, "wb") as file:
@@ -255,7 +259,8 @@ class Model:
 
         `predictions(df, interval=0.9)` has `lower` and `upper`.
         """
-        return self._of_parts(self._engine.predict(self._table(data, reading), dict(options), device, threads))
+        how = (name_of_device(device), whole("threads", threads))
+        return self._of_parts(self._engine.predict(self._table(data, reading), dict(options), *how))
 
     async def predict_async(self, data: Any, **options: Any) -> np.ndarray:
         """Predicts as `predict` does, with the same arguments, while other tasks run."""
@@ -272,7 +277,8 @@ class Model:
     ) -> Predictions:
         """Predicts as `predictions` does, while other tasks run."""
         table = self._table(data, reading)
-        return self._of_parts(await awaited(self._engine.predict, table, dict(options), device, threads))
+        how = (name_of_device(device), whole("threads", threads))
+        return self._of_parts(await awaited(self._engine.predict, table, dict(options), *how))
 
     def _of_parts(self, parts: dict[str, Any]) -> Predictions:
         value = parts.pop("value", None)

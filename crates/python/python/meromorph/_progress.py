@@ -20,7 +20,9 @@ class Watcher:
 
     def __call__(self, text: str) -> bool | None:
         answer = self._function(json.loads(text))
-        return False if answer is False else None
+        # The False of NumPy is one as well.
+        is_flag = isinstance(answer, bool) or type(answer).__name__ in ("bool", "bool_")
+        return False if is_flag and not answer else None
 
     def close(self) -> None:
         """The run is over."""
