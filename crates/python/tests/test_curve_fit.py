@@ -250,3 +250,44 @@ def test_bounds_of_scipy_and_frames():
     frame = pandas.DataFrame({"x": x, "y": y})
     np.testing.assert_allclose(mm.curve_fit(decay, frame["x"], frame["y"])[0], mm.curve_fit(decay, x, y)[0])
     assert "pandas" in sys.modules
+
+
+def test_buffers_that_f_writes_to_again_are_columns_of_their_own():
+    def shifted(x, a, b):
+        t = x.copy()
+        r = a * t
+        t -= 1
+        return r + b * t * t
+
+    def exponential(x, a, b):
+        t = x + 0.0
+        r = a * t
+        np.exp(-x, out=t)
+        return r + b * t
+
+    def polynomial(x, a, b, c):
+        t, r = np.empty(x.shape), 0.0
+        for k, p in enumerate((a, b, c)):
+            np.power(x, k, out=t)
+            r = r + p * t
+        return r
+
+    x = np.linspace(0, 4, 30)
+    for f, truth in ((shifted, (2.0, 3.0)), (exponential, (2.0, 3.0)), (polynomial, (1.0, 2.0, 3.0))):
+        np.testing.assert_allclose(mm.curve_fit(f, x, f(x, *truth))[0], truth, rtol=1e-9)
+
+
+def test_x_of_the_caller_stays_as_it_is():
+    def shifting(x, a, b):
+        x -= 1
+        return a * x + b
+
+    x = np.linspace(0, 4, 30)
+    with pytest.raises(TypeError, match=r"f changes its data in place .* x = x.copy\(\) first"):
+        mm.curve_fit(shifting, x, x)
+    assert x[0] == 0 and x.flags.writeable
+
+
+def test_a_function_without_a_result_is_an_error():
+    with pytest.raises(TypeError, match="f returned None"):
+        mm.curve_fit(lambda x, a: None, np.ones(3), np.ones(3))

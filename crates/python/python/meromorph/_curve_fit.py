@@ -143,15 +143,19 @@ def _formula_of(
     for name, array in named.items():
         trace.called(array, name)
     symbols = [trace.parameter(name) for name in given]
+    data = _Columns((name, _data(array)) for name, array in named.items()) if is_table(x) else _data(x)
     try:
-        result = f(
-            _Columns((name, array.view(Data)) for name, array in named.items()) if is_table(x) else x.view(Data),
-            *symbols,
-        )
+        result = f(data, *symbols)
+        if result is None:
+            raise TraceError("f returned None, expected the values of the function: it may have no return")
         root = trace.symbol(result)
     except TraceError as error:
         raise TypeError(f"curve_fit: {error}") from None
     except (TypeError, ValueError, AttributeError) as error:
+        if "read-only" in str(error):
+            raise TypeError(
+                f"curve_fit: f changes its data in place ({error}), expected a new array, as by x = x.copy() first"
+            ) from error
         raise TypeError(
             f"curve_fit: f cannot be traced, as it is called with symbols for its parameters: {error}; {HINT}"
         ) from error
@@ -164,6 +168,13 @@ def _formula_of(
         lines, _, last = text.rpartition("; ")
         text = f"{lines}{'; ' if lines else ''}({last})*{ONES}"
     return trace.columns, text, known, used
+
+
+def _data(array: np.ndarray) -> np.ndarray:
+    """Data as f gets them: its own arrays may be written to, those of the caller not."""
+    view = array.view(Data)
+    view.flags.writeable = False
+    return view
 
 
 class _Columns(dict[str, np.ndarray]):

@@ -28,14 +28,13 @@ class Trace:
         #: Observed values.
         self.size = size
         self._taken = set(taken)
-        # Arrays are known by where they are; they are kept, so that no other takes their place.
+        # The last column from each place. A place may be written to between two uses, or hold another array.
         self._known: dict[tuple[Any, ...], Symbol] = {}
-        self._kept: list[np.ndarray] = []
         self.columns: dict[str, np.ndarray] = {}
         self._wanted: dict[tuple[Any, ...], str] = {}
 
     def called(self, array: np.ndarray, name: str) -> None:
-        """The name that the column of an array will have."""
+        """The name that the column of an array will have. Nothing may change the array: it is not copied."""
         self._wanted[_place(array)] = name
 
     def parameter(self, name: str) -> Symbol:
@@ -70,25 +69,34 @@ class Trace:
 
     def _column(self, array: np.ndarray) -> Symbol:
         place = _place(array)
-        if place not in self._known:
-            if array.size != self.size:
-                raise TraceError(
-                    f"f combines a parameter with an array of the shape {list(array.shape)}, expected one of "
-                    f"{self.size} numbers, as y has; x[mask] becomes np.where(mask, a, b)"
-                )
-            base = name = self._wanted.get(place, "d")
-            number = 1
-            while name in self._taken:
-                name, number = f"{base}_{number}", number + 1
-            self._taken.add(name)
-            self.columns[name] = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
-            self._known[place] = Symbol(self, name, (), array.shape)
-            self._kept.append(array)
+        is_data = place in self._wanted
+        known = self._known.get(place)
+        if known is not None and (is_data or _has_bits(array, self.columns[known.what])):
+            return known
+        if array.size != self.size:
+            raise TraceError(
+                f"f combines a parameter with an array of the shape {list(array.shape)}, expected one of "
+                f"{self.size} numbers, as y has; x[mask] becomes np.where(mask, a, b)"
+            )
+        base = name = self._wanted.get(place, "d")
+        number = 1
+        while name in self._taken:
+            name, number = f"{base}_{number}", number + 1
+        self._taken.add(name)
+        # f may change what it has computed after this, as by `t -= 1` or `out=t`.
+        made = np.ascontiguousarray if is_data else np.array
+        self.columns[name] = made(array, dtype=np.float64).reshape(-1)
+        self._known[place] = Symbol(self, name, (), array.shape)
         return self._known[place]
 
 
 def _place(array: np.ndarray) -> tuple[Any, ...]:
     return (array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.str)
+
+
+def _has_bits(array: np.ndarray, column: np.ndarray) -> bool:
+    values = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
+    return np.array_equal(values.view(np.int64), column.view(np.int64))
 
 
 def _operator(what: str) -> Any:
