@@ -256,3 +256,17 @@ def test_importing_the_package_does_not_import_numpy_or_scipy():
     script = "import sys, meromorph; print(sorted({'numpy', 'scipy', 'pandas'} & set(sys.modules)))"
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "[]"
+
+
+@pytest.mark.parametrize("search", ["multistart", "cmaes"])
+def test_global_searches_have_the_name_of_the_options(search):
+    x = np.linspace(0, 4, 40)
+    y = 2 * np.sin(5 * x)
+    options = {"bounds": {"a": (0, 5), "w": (0, 20)}, "global_": search}
+    np.testing.assert_allclose(mm.fit("a*sin(w*x)", {"x": x, "y": y}, **options).popt, [2, 5], rtol=1e-9)
+    many = mm.fit_many("a*sin(w*x)", {"x": x, "y": np.array([y, 2 * y])}, **options)
+    np.testing.assert_allclose(many.params["w"], [5, 5], rtol=1e-9)
+    popt, _ = mm.curve_fit(lambda x, a, w: a * np.sin(w * x), x, y, bounds=([0, 0], [5, 20]), global_=search)
+    np.testing.assert_allclose(popt, [2, 5], rtol=1e-9)
+    with pytest.raises(TypeError, match="global"):
+        mm.fit("a*x", {"x": x, "y": y}, **{"global": search})

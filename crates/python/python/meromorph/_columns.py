@@ -39,10 +39,7 @@ def _unmasked(values: Any, name: Any, what: str) -> Any:
 
 
 def with_arrays(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """Options that are arrays become columns of their names; `global_` is the option `global`, which is a word of
-    Python.
-    """
-    options = {name.removesuffix("_"): value for name, value in options.items()}
+    """Options that are arrays become columns of their names."""
     given = {
         name: options[name] for name in ARRAYS if options.get(name) is not None and not isinstance(options[name], str)
     }

@@ -134,6 +134,8 @@ def options_of(method: str | None, is_bounded: bool, kwargs: dict[str, Any]) -> 
             options |= {"loss": value} | (
                 {"loss_scale": kwargs["f_scale"]} if "f_scale" in kwargs and value != "linear" else {}
             )
+        elif name == "global_":
+            options["global_"] = value
         elif name == "args":
             raise ValueError(
                 "curve_fit: 'args' is not a supported keyword argument: expected a function of x and parameters"

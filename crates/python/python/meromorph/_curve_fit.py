@@ -53,8 +53,8 @@ def curve_fit(  # noqa: PLR0917
 
     The search begins at `p0`, by default 1 for each parameter, or within the bounds, and elsewhere if it finds no
     minimum from there. `method` is `lm` or `trf`. `sigma` are standard deviations; a covariance matrix has to be
-    diagonal. `maxfev` or `max_nfev`, `loss` and `f_scale` are those of SciPy; tolerances and `jac` have no effect, as
-    the search ends where no step lowers the cost, and derivatives are exact.
+    diagonal. `maxfev` or `max_nfev`, `loss` and `f_scale` are those of SciPy, `global_` is that of `meromorph.fit`;
+    tolerances and `jac` have no effect, as the search ends where no step lowers the cost, and derivatives are exact.
 
     Raises TypeError for a function that is no formula, ValueError for data and options that cannot be used,
     RuntimeError if the search does not converge. Warns if the covariance cannot be estimated; it is infinite then.

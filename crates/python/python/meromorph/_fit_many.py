@@ -87,7 +87,6 @@ def fit_many(
     >>> fits.params["a"].round(6), bool(fits.converged.all())
     (array([1., 2., 4.]), True)
     """
-    options = {name.removesuffix("_"): value for name, value in options.items()}
     if each is not None:
         return _of_levels(formula, columns_of(data, reading), each, threads, options)
     if not isinstance(data, Mapping):
