@@ -270,3 +270,13 @@ def test_global_searches_have_the_name_of_the_options(search):
     np.testing.assert_allclose(popt, [2, 5], rtol=1e-9)
     with pytest.raises(TypeError, match="global"):
         mm.fit("a*x", {"x": x, "y": y}, **{"global": search})
+
+
+def test_fits_are_written_whole_and_read_from_texts_only(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="folder"):
+        mm.fit("a*x + b", {"x": X, "y": Y}).save(tmp_path / "folder")
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    (tmp_path / "binary").write_bytes(b"\x89PNG\xff\x00")
+    with pytest.raises(ValueError, match="binary: got a file that is no text, expected a fit"):
+        mm.Fit.load(tmp_path / "binary")

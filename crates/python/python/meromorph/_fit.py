@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _engine
 from ._columns import columns_of, with_arrays
+from ._files import write
 from ._waiting import awaited
 
 
@@ -58,15 +59,17 @@ class Fit:
         """The fit in a file that `save` or `mero fit --out` wrote. Raises OSError without the file, ValueError for
         another kind of file.
         """
-        with open(path, encoding="utf-8") as file:
-            return cls(file.read(), os.fspath(path))
+        with open(path, "rb") as file:
+            data = file.read()
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise ValueError(f"{os.fspath(path)}: got a file that is no text, expected a fit as JSON") from None
+        return cls(text, os.fspath(path))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the fit as JSON, which `mero predict`, the browser and this package read."""
-        part = f"{os.fspath(path)}.{os.getpid()}.part"
-        with open(part, "w", encoding="utf-8") as file:
-            file.write(f"{self._text}\n")
-        os.replace(part, path)
+        write(path, f"{self._text}\n".encode())
 
     @property
     def model(self) -> str:
