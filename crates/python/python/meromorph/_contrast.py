@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,10 @@ import numpy as np
 
 from . import _engine
 from ._arrays import matrix
+from ._files import write
+from ._labels import coded, codes_among, typed
 from ._progress import watcher
+from ._rows import chosen, finite, named, stacked
 
 
 @dataclass(frozen=True)
@@ -69,16 +72,13 @@ class Memory:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the file, which the command, the browser and this package read: whole or not at all."""
-        part = f"{os.fspath(path)}.{os.getpid()}.part"
-        with open(part, "wb") as file:
-            file.write(bytes(self._engine.save()))
-        os.replace(part, path)
+        write(path, bytes(self._engine.save()))
 
     @property
     def classes(self) -> np.ndarray:
         """The labels."""
         header = self.info["header"]
-        return _typed(header["names"], header["is_numeric"])
+        return typed(header["names"], header["is_numeric"])
 
     @property
     def labels(self) -> np.ndarray:
@@ -96,7 +96,10 @@ class Memory:
         return self._engine.parts()[2]
 
     def find(self, X: Any, count: int = 10) -> Neighbours:
-        """The nearest `count` rows of the memory for each row of X [queries, inputs]."""
+        """The nearest `count` rows of the memory for each row of X [queries, inputs].
+
+        Columns with names are those of the memory, in any order; others beside them are left out.
+        """
         x, count = self._rows(X, "find"), min(count, self.info["rows"])
         rows, distances, weights, known, codes, share = self._engine.find(x.reshape(-1), count)
         rows, classes = rows.reshape(-1, count), self.classes
@@ -124,14 +127,15 @@ class Memory:
         """How well it knows rows that it does not hold: `recall` among the nearest 1, 5 and 10, `map_at_r`, `accuracy`,
         and the share that is `known`.
         """
-        codes, _, _ = _coded(labels, "judge", [str(name) for name in self.info["header"]["names"]])
+        header = self.info["header"]
+        codes = codes_among(labels, "judge", header["names"], header["is_numeric"])
         return _figures(json.loads(self._engine.judge(self._rows(X, "judge").reshape(-1), codes.tolist())))
 
     def _rows(self, X: Any, call: str) -> np.ndarray:
-        columns = self.info["header"]["columns"]
-        if hasattr(X, "columns") and columns and all(name in X.columns for name in columns):
-            X = X[columns].to_numpy()
-        return matrix(X, f"{call}: X", self.info["inputs"])
+        columns = named(X, f"{call}: X")
+        if columns is not None:
+            X = stacked(chosen(columns, self.info["header"]["columns"], f"{call}: X"), f"{call}: X")
+        return finite(matrix(X, f"{call}: X", self.info["inputs"]), call)
 
     def __len__(self) -> int:
         return self.info["rows"]
@@ -174,10 +178,10 @@ def contrast(
 ) -> Memory:
     """Learns a memory of rows X [rows, inputs] with labels: a map under which rows of one class are near each other.
 
-    X is an array or a frame of numbers, of which `labels` may name a column; it is held in single precision, and
-    float32 is taken as it is. `options` are those of `mero contrast`: `map`, `outputs`, `epochs`, `batch`, `lr`,
-    `memory`, `sharpness`, `test`, `seed` and others. `progress` shows a bar, or is called with each epoch; it stops the
-    run by returning False. Ctrl-C ends the run.
+    X is an array, a frame or a mapping of numbers, of which `labels` may name a column; it is held in single precision,
+    and float32 is taken as it is. Labels are texts, numbers or truth values, and stay so. `options` are those of `mero
+    contrast`: `map`, `outputs`, `epochs`, `batch`, `lr`, `memory`, `sharpness`, `test`, `seed` and others. `progress`
+    shows a bar, or is called with each epoch; it stops the run by returning False. Ctrl-C ends the run.
 
     Raises ValueError for data and options that cannot be used, TypeError for unknown options.
 
@@ -189,19 +193,21 @@ def contrast(
     array(['right'], dtype='<U5')
     """
     target = labels if isinstance(labels, str) else str(getattr(labels, "name", None) or "label")
+    columns = named(X, "contrast: X")
     if isinstance(labels, str):
-        if not hasattr(X, "columns") or labels not in X.columns:
+        if columns is None or labels not in columns:
             raise ValueError(
                 f'contrast: labels: got "{labels}", expected a column of a frame, or an array with a label for each row'
             )
-        labels, X = X[labels], X[[name for name in X.columns if name != labels]]
-    names = [str(name) for name in X.columns] if hasattr(X, "columns") else []
-    if names:
-        X = X.to_numpy()
-    x = matrix(X, "contrast: X")
-    codes, classes, is_numeric = _coded(labels, "contrast")
+        labels = columns.pop(labels)
+    names = None if columns is None else list(columns)
+    x = matrix(X if columns is None else stacked(columns, "contrast: X"), "contrast: X")
+    if x.shape[1] == 0:
+        raise ValueError("contrast: X: got no columns, expected at least one column of numbers")
+    codes, classes, is_numeric = coded(labels, "contrast")
     if len(codes) != len(x):
         raise ValueError(f"contrast: got {len(codes)} labels for {len(x)} rows, expected one for each")
+    finite(x, "contrast")
     about = {
         "columns": names or [f"x{at}" for at in range(x.shape[1])],
         "target": target,
@@ -218,41 +224,6 @@ def contrast(
     if run["judged"]:
         run["judged"] = {name: _figures(figures) for name, figures in run["judged"].items()}
     return Memory(engine, run)
-
-
-def _coded(labels: Any, call: str, known: Sequence[str] | None = None) -> tuple[np.ndarray, list[str], bool]:
-    """Numbers of labels, their names in order, and whether they are numbers."""
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        raise ValueError(f"{call}: labels: got an array with {array.ndim} dimensions, expected one")
-    is_numeric = array.dtype.kind in "iuf"
-    missing = (
-        np.isnan(array)
-        if array.dtype.kind == "f"
-        else np.array([label is None or label != label for label in array.tolist()], dtype=bool)
-    )
-    if missing.any():
-        raise ValueError(f"{call}: row {int(missing.argmax()) + 1}: got no label, expected one for each row")
-    levels = np.unique(array if array.dtype.kind != "O" else array.astype(str))
-    texts = [_name(level) for level in levels.tolist()]
-    codes = np.searchsorted(levels, array if array.dtype.kind != "O" else array.astype(str)).astype(np.uint32)
-    if known is None:
-        return codes, texts, is_numeric
-    unknown = [text for text in texts if text not in known]
-    if unknown:
-        raise ValueError(f'{call}: labels: got "{unknown[0]}", expected one of {", ".join(known)}')
-    return np.array([known.index(text) for text in texts], dtype=np.uint32)[codes], list(known), is_numeric
-
-
-def _name(level: Any) -> str:
-    return str(int(level)) if isinstance(level, float) and level.is_integer() else str(level)
-
-
-def _typed(names: Sequence[str], is_numeric: bool) -> np.ndarray:
-    if not is_numeric:
-        return np.array(names)
-    values = np.array([float(name) for name in names])
-    return values.astype(np.int64) if np.all(values == np.floor(values)) else values
 
 
 def _figures(judged: dict[str, Any]) -> dict[str, Any]:
