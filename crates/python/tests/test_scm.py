@@ -96,3 +96,27 @@ def test_mistakes_are_explained():
     ]:
         with pytest.raises(kind, match=message):
             call()
+
+
+def test_clips_have_one_limit_or_two():
+    x = scm.Masked([-1.0, np.nan, 3.0])
+    is_new = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+    for clipped, expected in [
+        (np.clip(x, 0, None), [0, np.nan, 3]),
+        (np.clip(x, None, 2), [-1, np.nan, 2]),
+        (np.clip(x, a_min=0, a_max=2), [0, np.nan, 2]),
+        *([(np.clip(x, min=2), [2, np.nan, 3]), (np.clip(x, max=2), [-1, np.nan, 2])] if is_new else []),
+    ]:
+        assert isinstance(clipped, scm.Masked)
+        np.testing.assert_array_equal(clipped.to_numpy(), np.array(expected, dtype=np.float32))
+    with pytest.raises(TypeError, match="np.clip with where"):
+        np.clip(x, 0, 1, where=[True, True, False])
+
+
+def test_series_and_masked_numbers_are_masked():
+    pandas = pytest.importorskip("pandas")
+    for product in (
+        pandas.Series([1.0, 2.0]) * scm.Masked([3.0, np.nan]),
+        scm.Masked([3.0, np.nan]) * pandas.Series([1.0, 2.0]),
+    ):
+        assert repr(product) == "Masked([3, ⊥])"

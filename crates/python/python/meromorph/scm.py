@@ -63,6 +63,7 @@ class Masked:
     """
 
     __array_priority__ = 1e6
+    __pandas_priority__ = 10**6
     __hash__ = None  # type: ignore[assignment]
     __add__, __radd__ = _operator("add")
     __sub__, __rsub__ = _operator("subtract")
@@ -190,16 +191,11 @@ class Masked:
     def __array_function__(self, function: Callable[..., Any], types: Any, args: Any, options: Any) -> Any:
         known: dict[Any, Callable[..., Any]] = {
             np.where: where,
+            np.clip: _clip,
             np.sum: Masked.sum,
             np.mean: Masked.mean,
             np.prod: Masked.prod,
         }
-        if function is np.clip:
-            x, low, high = (*args, None, None)[:3]
-            return np.minimum(
-                np.maximum(x, options.get("min", options.get("a_min", low))),
-                options.get("max", options.get("a_max", high)),
-            )
         if function not in known:
             raise TypeError(
                 f"scm: got np.{function.__name__}, expected one of where, sum, mean, prod, clip, or a function of "
@@ -251,6 +247,16 @@ def evaluate(formula: str, **operands: Any) -> Masked:
 def where(condition: Any, x: Any, y: Any) -> Masked:
     """x where the condition is not 0, else y; ⊥ where any of them is, as in every operation."""
     return _applied("select(c, x, y)", {"c": condition, "x": x, "y": y})
+
+
+def _clip(x: Any, a_min: Any = None, a_max: Any = None, **more: Any) -> Masked:
+    """x within limits, of which one may be None, as by the function of NumPy."""
+    low, high = more.pop("min", a_min), more.pop("max", a_max)
+    if more:
+        raise TypeError(f"scm: got np.clip with {', '.join(more)}, expected limits only")
+    x = x if isinstance(x, Masked) else Masked(x)
+    x = x if low is None else np.maximum(x, low)
+    return x if high is None else np.minimum(x, high)
 
 
 def _applied(formula: str, operands: dict[str, Any]) -> Masked:
