@@ -280,3 +280,42 @@ def test_fits_are_written_whole_and_read_from_texts_only(tmp_path):
     (tmp_path / "binary").write_bytes(b"\x89PNG\xff\x00")
     with pytest.raises(ValueError, match="binary: got a file that is no text, expected a fit"):
         mm.Fit.load(tmp_path / "binary")
+
+
+def test_fits_without_rows_are_nan_in_stacks(monkeypatch):
+    x = np.linspace(0, 4, 20)
+    line, nothing = 2 * x + 1, x * np.nan
+    for y, expected in [
+        ([line, nothing], [2, np.nan]),
+        ([nothing, line], [np.nan, 2]),
+        ([nothing, nothing, line, nothing, 2 * line], [np.nan, np.nan, 2, np.nan, 4]),
+    ]:
+        for rows in (500_000, 40, 20):
+            monkeypatch.setattr("meromorph._fit_many.PART_ROWS", rows)
+            fits = mm.fit_many("a*x + b", {"x": x, "y": np.array(y)}, missing="drop")
+            np.testing.assert_allclose(fits.params["a"], expected, rtol=1e-9)
+            np.testing.assert_array_equal(fits.converged, np.isfinite(expected))
+            assert fits.levels.tolist() == list(range(len(y)))
+            assert [at for at, _ in fits.failures] == np.flatnonzero(np.isnan(expected)).tolist()
+    with pytest.raises(ValueError, match="no row has all values"):
+        mm.fit_many("a*x + b", {"x": x, "y": np.array([nothing, nothing])}, missing="drop")
+
+
+def test_errors_of_stacks_name_the_fit_and_its_row(monkeypatch):
+    x = np.linspace(0, 4, 20)
+    y = np.array([x, x, x])
+    y[1, 3] = np.nan
+    for rows in (500_000, 20):
+        monkeypatch.setattr("meromorph._fit_many.PART_ROWS", rows)
+        with pytest.raises(ValueError, match='data, fit 1, row 4: column "y" has a missing cell'):
+            mm.fit_many("a*x + b", {"x": x, "y": y})
+        z = np.array([0.0, 2.0, 0.0])[:, None] * np.ones(20)
+        data = {"x": x + 1.5, "y": np.array([x, x, x]), "z": z}
+        fits = mm.fit_many("a*log(x - z) + b", data, y="y", p0={"a": 1, "b": 1})
+        assert len(fits.failures) == 1 and fits.failures[0][0] == 1 and "in fit 1, row 1 (" in fits.failures[0][1]
+    sigma = np.ones((3, 20))
+    sigma[1, 3] = 0
+    monkeypatch.setattr("meromorph._fit_many.PART_ROWS", 40)
+    y[1, 3], y[0, 0] = 0, np.nan
+    with pytest.raises(ValueError, match="sigma, row 23 of those that are used from fit 0 on: got 0"):
+        mm.fit_many("a*x + b", {"x": x, "y": y, "s": sigma}, y="y", sigma="s", missing="drop")

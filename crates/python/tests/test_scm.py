@@ -109,7 +109,7 @@ def test_clips_have_one_limit_or_two():
     ]:
         assert isinstance(clipped, scm.Masked)
         np.testing.assert_array_equal(clipped.to_numpy(), np.array(expected, dtype=np.float32))
-    with pytest.raises(TypeError, match="np.clip with where"):
+    with pytest.raises(TypeError, match=r"np\.clip with where"):
         np.clip(x, 0, 1, where=[True, True, False])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,9 @@ from ._columns import columns_of
 PART_ROWS = 500_000
 #: The column that numbers the fits: no formula can name it.
 EACH = "number of the fit"
+#: What the engine says of rows of which none is left, and of levels of which one is.
+NO_ROW = ("no row has all values", "holds in no row")
+ONE_LEVEL = f'column "{EACH}" has one level'
 
 
 @dataclass(frozen=True)
@@ -137,28 +141,88 @@ def _of_stack(formula: str, data: dict[str, np.ndarray], threads: int, options: 
             ).reshape(-1)
             for name, array in data.items()
         }
-        # A fit of its own is one of two, as levels have to be.
         own[EACH] = np.repeat(np.arange(first, first + count, dtype=np.float64), rows)
-        if count == 1:
-            own = {name: np.tile(array, 2) for name, array in own.items()}
-            own[EACH][rows:] += 1
-        parts.append(_numbered(_of_levels(formula, columns_of(own), EACH, threads, options), first, count))
+        parts.append(_part(formula, own, Place(first, count, rows), threads, options))
+    return _joined(parts)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a part is in a stack: the number of its first fit, of its fits, and of the rows of each."""
+
+    first: int
+    count: int
+    rows: int
+
+    def located(self, text: str, options: Mapping[str, Any]) -> str:
+        """A message about a row of the part as one about a row of a fit."""
+        if not text.startswith("data") and ("where" in options or options.get("missing") == "drop"):
+            # These are counted without the rows that are left out.
+            return re.sub(r"\brow (\d+)", rf"row \1 of those that are used from fit {self.first} on", text)
+
+        def row(found: re.Match[str]) -> str:
+            fit, row = divmod(int(found[1]) - 1, self.rows)
+            return f"fit {self.first + fit % self.count}, row {row + 1}"
+
+        return re.sub(r"\brow (\d+)", row, text)
+
+
+def _part(
+    formula: str, own: dict[str, np.ndarray], place: Place, threads: int, options: dict[str, Any]
+) -> tuple[Place, ManyFits | str]:
+    """Fits of a part, or why none of them has a row."""
+    try:
+        return place, _numbered(_of_rows(formula, own, threads, options), place, options)
+    except ValueError as error:
+        why = str(error)
+        if any(text in why for text in NO_ROW):
+            return place, why
+        raise ValueError(place.located(why, options)) from None
+
+
+def _of_rows(formula: str, own: dict[str, np.ndarray], threads: int, options: dict[str, Any]) -> ManyFits:
+    try:
+        return _of_levels(formula, columns_of(own), EACH, threads, options)
+    except ValueError as error:
+        if ONE_LEVEL not in str(error):
+            raise
+    # Levels have to be two: an only fit that has rows is there again, with a number below 0.
+    twice = {name: np.tile(array, 2) for name, array in own.items()}
+    twice[EACH][own[EACH].size :] = -1 - own[EACH]
+    return _of_levels(formula, columns_of(twice), EACH, threads, options)
+
+
+def _joined(parts: list[tuple[Place, ManyFits | str]]) -> ManyFits:
+    known = next((part for _, part in parts if isinstance(part, ManyFits)), None)
+    if known is None:
+        raise ValueError(parts[0][1])
+    whole = [_absent(place, known) if isinstance(part, str) else part for place, part in parts]
     params, stderr = (
-        {name: np.concatenate([getattr(part, kind)[name] for part in parts]) for name in getattr(parts[0], kind)}
+        {name: np.concatenate([getattr(part, kind)[name] for part in whole]) for name in getattr(known, kind)}
         for kind in ("params", "stderr")
     )
-    failures = [failure for part in parts for failure in part.failures]
-    whole = {name: np.concatenate([getattr(part, name) for part in parts]) for name in ("rmse", "converged")}
-    return ManyFits(np.arange(fits), params, stderr, whole["rmse"], whole["converged"], failures)
+    levels, rmse, converged = (
+        np.concatenate([getattr(part, name) for part in whole]) for name in ("levels", "rmse", "converged")
+    )
+    return ManyFits(levels, params, stderr, rmse, converged, [failure for part in whole for failure in part.failures])
 
 
-def _numbered(part: ManyFits, first: int, count: int) -> ManyFits:
+def _absent(place: Place, like: ManyFits) -> ManyFits:
+    """Fits none of which has a row."""
+    nothing = {name: np.empty(0) for name in like.params}
+    errors = {name: np.empty(0) for name in like.stderr}
+    none = ManyFits(np.empty(0), nothing, errors, np.empty(0), np.empty(0, dtype=bool), [])
+    return _numbered(none, place, {})
+
+
+def _numbered(part: ManyFits, place: Place, options: Mapping[str, Any]) -> ManyFits:
     """Fits by their numbers, with those all of whose rows are left out."""
+    first, count = place.first, place.count
     places = part.levels.astype(np.int64) - first
-    inside = places < count
-    failures = [(int(places[at]) + first, why) for at, why in part.failures if inside[at]]
+    inside = part.levels >= 0
+    failures = [(int(places[at]) + first, place.located(why, options)) for at, why in part.failures if inside[at]]
     absent = sorted(set(range(count)) - set(places.tolist()))
-    failures += [(first + place, "no row has all values: expected at least one") for place in absent]
+    failures += [(first + at, "no row has all values: expected at least one") for at in absent]
 
     def placed(values: np.ndarray, absent: Any) -> np.ndarray:
         whole = np.full(count, absent, dtype=values.dtype)
