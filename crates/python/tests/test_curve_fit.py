@@ -208,6 +208,7 @@ def test_errors_are_those_of_scipy():
         (ValueError, lambda fit: fit(decay, [], [])),
         (ValueError, lambda fit: fit(lambda x, *p: p[0] * x, x, y)),
         (TypeError, lambda fit: fit(decay, x[:2], y[:2], method="lm")),
+        (TypeError, lambda fit: fit(decay, x[:2], y[:2])),
         (RuntimeError, lambda fit: fit(decay, x, 1e5 * y, p0=[1, -4, 9], max_nfev=3, method="trf")),
     ]
     for kind, call in cases:
@@ -291,3 +292,38 @@ def test_x_of_the_caller_stays_as_it_is():
 def test_a_function_without_a_result_is_an_error():
     with pytest.raises(TypeError, match="f returned None"):
         mm.curve_fit(lambda x, a: None, np.ones(3), np.ones(3))
+
+
+def test_remainders_by_parameters_and_entropies_are_those_of_numpy():
+    x = np.linspace(0.1, 4, 30)
+
+    def remainder(x, a, b):
+        return a * x + 5.0 % b
+
+    # 5 - 3 floor(5 / 3) = 2.
+    popt = mm.curve_fit(remainder, x, 2 * x + 2, p0=[1, 3.1])[0]
+    np.testing.assert_allclose(remainder(x, *popt), 2 * x + 2, rtol=1e-9)
+
+    def entropy(x, a, b):
+        return a * special.xlogy(x, x) + b
+
+    x = np.linspace(0, 4, 30)
+    np.testing.assert_allclose(mm.curve_fit(entropy, x, entropy(x, 2.0, 1.0))[0], [2, 1], rtol=1e-9)
+
+    def scaled(x, a, b):
+        return special.xlogy(x, a * x) + special.xlogy(0.0 * x, b - x) + b
+
+    np.testing.assert_allclose(mm.curve_fit(scaled, x, scaled(x, 2.0, 1.0))[0], [2, 1], rtol=1e-9)
+
+
+def test_the_covariance_of_a_robust_loss_is_that_of_an_m_estimator():
+    x, y = noisy()
+    y[7] += 30
+    for absolute in (False, True):
+        (a, b, c), pcov = mm.curve_fit(decay, x, y, sigma=np.full(50, 0.2), absolute_sigma=absolute, loss="cauchy")
+        jacobian = np.c_[np.exp(-b * x), -a * x * np.exp(-b * x), np.ones(50)] / 0.2
+        r = (y - decay(x, a, b, c)) / 0.2
+        psi, slope = r / (1 + r**2), (1 - r**2) / (1 + r**2) ** 2
+        k = 1 + 3 / 50 * slope.var() / slope.mean() ** 2
+        expected = np.linalg.inv(jacobian.T @ jacobian) * k**2 * np.sum(psi**2) / 47 / slope.mean() ** 2
+        np.testing.assert_allclose(pcov, expected, rtol=1e-6)

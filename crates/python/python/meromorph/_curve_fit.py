@@ -77,8 +77,9 @@ def curve_fit(  # noqa: PLR0917
         raise ValueError(
             f"curve_fit: p0: got {start.size} values, expected {count}, one for each of {', '.join(parameters)}"
         )
-    options = options_of(method, bool(np.any(np.isfinite(low) | np.isfinite(high))), kwargs)
-    if options.get("method") == "lm" and count > flat.size:
+    is_bounded = bool(np.any(np.isfinite(low) | np.isfinite(high)))
+    options = options_of(method, is_bounded, kwargs)
+    if method != "trf" and not is_bounded and count > flat.size:
         raise TypeError(
             f"curve_fit: got {count} parameters and {flat.size} values, expected at least as many values: the number "
             "of func parameters must not exceed them"

@@ -252,6 +252,9 @@ class Symbol:
     def __mod__(self, other: Any) -> Symbol:
         return call("-", self, call("*", other, self // other))
 
+    def __rmod__(self, other: Any) -> Symbol:
+        return call("-", other, call("*", self, other // self))
+
     def __floordiv__(self, other: Any) -> Symbol:
         return call("floor", call("/", self, other))
 

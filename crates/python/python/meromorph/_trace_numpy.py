@@ -47,7 +47,10 @@ COMPOSED: dict[str, Callable[..., Any]] = {
     "ndtr": lambda x: 0.5 * call("erfc", x * -(0.5**0.5)),
     "logit": lambda p: call("log", p) - call("log1p", -p),
     "log_expit": lambda x: -call("softplus", -x),
-    "xlogy": lambda x, y: call("*", x, call("log", y)),
+    # 0 where x is 0, with the slope log y by x where y has a logarithm.
+    "xlogy": lambda x, y: call(
+        "*", x, call("log", call("where", call("&", call("==", x, 0.0), call("<=", y, 0.0)), 1.0, y))
+    ),
     "softplus": lambda x: call("softplus", x),
 }
 
