@@ -59,6 +59,9 @@ export interface Rotation {
   angle: number;
 }
 
+/** A class that its file has as a number; the truth values of Python, False and True, stay texts. */
+const numbered = (name: string): MemoryLabel => (Number.isNaN(Number(name)) ? name : Number(name));
+
 /** A learned map: rows x and y are as far apart as |A (x − y)|. */
 export class MemoryMap {
   /** Coordinates of a row. */
@@ -152,7 +155,7 @@ export class Memory extends Handle {
   /** @internal */
   constructor(connection: Connection, { classes, isNumeric, rows, map, ...rest }: RemoteMemory) {
     super(connection, "memory");
-    this.classes = isNumeric ? classes.map(Number) : classes;
+    this.classes = isNumeric ? classes.map(numbered) : classes;
     this.labels = Array.from(rows, (place) => this.classes[place]!);
     this.map = new MemoryMap(map);
     this.columns = rest.columns;
