@@ -61,7 +61,14 @@ test("the tarball contains the right files and no others", () => {
   );
   const paths = files.map(({ path }) => path);
   const outside = paths.filter((path) => !path.startsWith("dist/")).sort();
-  assert.deepEqual(outside, ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "THIRD-PARTY.md", "package.json"]);
+  assert.deepEqual(outside, [
+    "CHANGELOG.md",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "THIRD-PARTY.md",
+    "package.json",
+  ]);
   for (const path of Object.values(about.exports).flatMap((entry) => leaves(entry))) {
     assert.ok(paths.includes(path.slice(2)), `${path} is exported but not packed`);
   }
