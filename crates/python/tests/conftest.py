@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import struct
 from pathlib import Path
 
@@ -11,6 +12,14 @@ import numpy as np
 import pytest
 
 import meromorph as mm
+
+
+@pytest.fixture(autouse=True)
+def interrupts():
+    """Ctrl-C is an exception, also where a shell started the tests in the background, with Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

@@ -246,7 +246,7 @@ def test_ctrl_c_ends_a_fit():
     try:
         with pytest.raises(KeyboardInterrupt):
             # Too many fits to end before.
-            while True:
+            for _ in range(1000):
                 mm.fit("a*exp(-b*x) + c*sin(d*x) + f", {"x": x, "y": y}, p0={"a": 9, "b": 9, "c": 9, "d": 9, "f": 9})
     finally:
         timer.cancel()

@@ -190,6 +190,7 @@ LONG = """
 import os, signal, threading, time
 import numpy as np
 import meromorph as mm
+signal.signal(signal.SIGINT, signal.default_int_handler)
 x = np.linspace(0, 4, 20_000)
 """
 
