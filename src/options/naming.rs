@@ -22,9 +22,8 @@ impl Naming {
         match self {
             Self::Command => name.replace('_', "-"),
             Self::JavaScript => camel(name),
-            Self::Rust => name.to_owned(),
             Self::Python if KEYWORDS.contains(&name) => format!("{name}_"),
-            Self::Python => name.to_owned(),
+            Self::Rust | Self::Python => name.to_owned(),
         }
     }
 
