@@ -1,13 +1,14 @@
 """The native engine, private to the package."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, final
 
 VERSION: str
 
 def devices() -> list[str]: ...
 def options(task: str) -> list[list[str]]: ...
 
+@final
 class Table:
     @staticmethod
     def of(source: str, columns: list[tuple[str, Any]], text: bytes | None, reading: dict[str, Any]) -> Table: ...
@@ -18,6 +19,7 @@ class Table:
     def rows(self) -> int: ...
     def notes(self) -> list[str]: ...
 
+@final
 class Model:
     @staticmethod
     def load(bytes: bytes, source: str) -> Model: ...
@@ -36,6 +38,7 @@ def train(
     watch: Callable[[str], bool | None] | None,
 ) -> tuple[Model, str]: ...
 
+@final
 class Columns:
     @staticmethod
     def of(source: str, columns: list[tuple[str, Any]], written: Table | None) -> Columns: ...
@@ -45,6 +48,7 @@ class Columns:
     def rows(self) -> int: ...
     def numbers(self, name: str) -> Any: ...
 
+@final
 class SavedFit:
     @staticmethod
     def parse(text: str, source: str) -> SavedFit: ...
@@ -64,6 +68,7 @@ def scm_evaluate(
 ) -> tuple[Any, Any]: ...
 def scm_reduce(kind: str, operand: tuple[Any, Any | None], rows: int, drops: bool) -> tuple[Any, Any]: ...
 
+@final
 class Memory:
     @staticmethod
     def load(bytes: bytes, source: str) -> Memory: ...
