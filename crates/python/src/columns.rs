@@ -78,12 +78,12 @@ impl Columns {
 }
 
 impl Columns {
-    /// Lends the columns.
+    /// Borrows the columns for a while.
     pub(crate) fn with<T>(&self, py: Python<'_>, take: impl FnOnce(&View<'_>) -> PyResult<T>) -> PyResult<T> {
-        let lent = self.columns.iter().map(|(_, array)| Some(array.as_ref()?.bind(py).readonly()));
-        let lent: Vec<Option<PyReadonlyArray1<'_, f64>>> = lent.collect();
-        let mut arrays = Vec::with_capacity(lent.len());
-        for ((name, _), array) in self.columns.iter().zip(&lent) {
+        let borrowed = self.columns.iter().map(|(_, array)| Some(array.as_ref()?.bind(py).readonly()));
+        let borrowed: Vec<Option<PyReadonlyArray1<'_, f64>>> = borrowed.collect();
+        let mut arrays = Vec::with_capacity(borrowed.len());
+        for ((name, _), array) in self.columns.iter().zip(&borrowed) {
             let slice = array.as_ref().map(PyReadonlyArray1::as_slice).transpose();
             arrays.push(slice.map_err(|_| {
                 PyValueError::new_err(format!("{}: column \"{name}\": expected a contiguous array", self.source))
@@ -93,7 +93,7 @@ impl Columns {
     }
 }
 
-/// Columns while they are lent; threads may share it.
+/// Columns while they are borrowed; threads may share it.
 pub(crate) struct View<'a> {
     columns: &'a Columns,
     arrays: Vec<Option<&'a [f64]>>,

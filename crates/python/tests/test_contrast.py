@@ -76,7 +76,7 @@ def test_labels_that_are_none_are_errors():
         ("row 2: got no label", [1.0, np.nan] * 60),
         ("got bytes", np.array([b"a", b"b"] * 60)),
         ("row 1: got a label of type bytes", [b"a", b"b"] * 60),
-        ("row 2: got one of the truth values beside numbers", [1, True] * 60),
+        ("row 2: got one of the truth values among numbers", [1, True] * 60),
         ("got dates", np.array(["2026-01-01", "2026-01-02"] * 60, dtype="M8[D]")),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -31,9 +31,9 @@ def name_of_device(value: Any) -> str:
     return value
 
 
-def warn(text: str) -> None:
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
     """Warns of something at the first line of the stack that is not of this package."""
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_code.co_filename.startswith(FOLDER):
         level, frame = level + 1, frame.f_back  # type: ignore[assignment]
-    warnings.warn(text, stacklevel=level)
+    warnings.warn(text, category, stacklevel=level)

@@ -47,7 +47,7 @@ def with_arrays(data: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]
         return data, options
     if not isinstance(data, Mapping):
         raise TypeError(
-            f"fit: {next(iter(given))}: got an array beside a {type(data).__name__}, expected a mapping of columns, "
+            f"fit: {next(iter(given))}: got an array with a {type(data).__name__}, expected a mapping of columns, "
             "or the name of a column"
         )
     for name in given:

@@ -98,7 +98,7 @@ class Memory:
     def find(self, X: Any, count: int = 10) -> Neighbours:
         """The nearest `count` rows of the memory for each row of X [queries, inputs].
 
-        Columns with names are those of the memory, in any order; others beside them are left out.
+        Columns with names are those of the memory, in any order; others are left out.
         """
         x, count = self._rows(X, "find"), min(count, self.info["rows"])
         rows, distances, weights, known, codes, share = self._engine.find(x.reshape(-1), count)

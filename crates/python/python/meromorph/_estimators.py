@@ -17,7 +17,7 @@ except ImportError as error:
 
 from ._arguments import Arguments
 from ._checked import whole
-from ._frames import categories, infinite_column, table_of, unmasked
+from ._frames import categories, table_of, unmasked
 from ._model import Model, Predictions
 
 # The name of the column to predict, unless y has one of its own.
@@ -40,7 +40,6 @@ class _Estimator(Arguments, BaseEstimator):
         if _is_frame(X):
             # Categories, dates and texts are the engine's business.
             validate_data(self, X, reset=reset, skip_check_array=True)
-            _check_finite(X)
             return X
         if isinstance(X, Mapping) and not hasattr(X, "tocsr"):
             raise TypeError(
@@ -61,7 +60,7 @@ class _Estimator(Arguments, BaseEstimator):
         return {f"x{at}": X[:, at] for at in range(X.shape[1])}
 
     def _fit(self, columns: Any, y: Any, name: str, task: str) -> Model:
-        table = table_of(columns, what="X", more={name: y})
+        table = table_of(columns, what="X", more={name: y}, is_finite=True)
         options = {
             key: value
             for key, value in self.get_params(deep=False).items()
@@ -75,7 +74,9 @@ class _Estimator(Arguments, BaseEstimator):
     def _predicted(self, X: Any, **options: Any) -> Predictions:
         check_is_fitted(self, "model_")
         columns = self._columns(X, reset=False)
-        return self.model_.predictions(table_of(columns, what="X"), device=self.device, threads=self.threads, **options)
+        return self.model_.predictions(
+            table_of(columns, what="X", is_finite=True), device=self.device, threads=self.threads, **options
+        )
 
     @property
     def n_iter_(self) -> int:
@@ -178,12 +179,6 @@ class MeroClassifier(ClassifierMixin, _Estimator):
 
 def _is_frame(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] in {"pandas", "polars", "pyarrow"} and getattr(X, "ndim", 2) == 2
-
-
-def _check_finite(X: Any) -> None:
-    name = infinite_column(X)
-    if name is not None:
-        raise ValueError(f'X: column "{name}": Input X contains infinity, expected finite numbers, or NaN')
 
 
 def _has_texts(X: Any) -> bool:

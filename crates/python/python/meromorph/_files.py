@@ -6,10 +6,10 @@ import os
 
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Writes a file beside its place and moves it there. Without success nothing is left of it, and a file that was
+    """Writes a file under another name and renames it. Without success nothing is left of it, and a file that was
     there stays.
     """
-    path = os.fspath(path)
+    path = os.fsdecode(path)
     part = f"{path}.{os.getpid()}.part"
     try:
         with open(part, "wb") as file:

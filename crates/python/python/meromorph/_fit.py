@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import _engine
+from ._checked import warn
 from ._columns import columns_of, with_arrays
 from ._files import write
 from ._waiting import awaited
@@ -319,12 +319,12 @@ def _solved(found: tuple[Any, ...], data: Any) -> Fit:
     report, notes, dropped, _excluded, samples = found
     solved = Fit(report, samples=samples, data=data)
     for note in notes:
-        warnings.warn(f"fit: {note}", stacklevel=3)
+        warn(f"fit: {note}")
     if dropped:
-        warnings.warn(f"fit: {dropped} row{'s' if dropped > 1 else ''} with missing cells left out", stacklevel=3)
+        warn(f"fit: {dropped} row{'s' if dropped > 1 else ''} with missing cells left out")
     if not solved.converged:
         why = f"fit: not converged ({solved.stop}): the parameters are not those of a minimum"
-        warnings.warn(why, RuntimeWarning, stacklevel=3)
+        warn(why, RuntimeWarning)
     return solved
 
 

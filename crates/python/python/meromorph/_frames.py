@@ -28,10 +28,12 @@ def table_of(
     *,
     what: str = "data",
     more: Mapping[str, Any] | None = None,
+    is_finite: bool = False,
 ) -> _engine.Table:
     """The table in a path, a frame, a mapping of columns, an array with two dimensions or a list of mappings.
 
-    `more` are columns after those of the data, as arrays of numbers or as `categories`.
+    `more` are columns after those of the data, as arrays of numbers or as `categories`. With `is_finite` an infinite
+    number is an error.
     """
     reading = dict(reading or {})
     if isinstance(data, _engine.Table):
@@ -43,6 +45,12 @@ def table_of(
             expected = ", ".join(OF_FRAMES)
             raise ValueError(f"reading: {name} is about files, and {what} is none: expected {expected}, or no reading")
     columns, text = _columns(data, what)
+    if is_finite:
+        for name, cells in columns:
+            if cells is not None and np.isinf(cells).any():
+                raise ValueError(
+                    f'{what}: column "{name}": Input {what} contains infinity, expected finite numbers, or NaN'
+                )
     columns += (more or {}).items()
     return _engine.Table.of(what, columns, text, reading)
 
@@ -50,12 +58,6 @@ def table_of(
 def categories(codes: np.ndarray, levels: Sequence[str]) -> tuple[np.ndarray, list[str]]:
     """A column of texts as the number of the level of each cell, negative for a missing one, and the levels."""
     return np.where(codes < 0, MISSING_CODE, codes).astype(np.uint32), list(levels)
-
-
-def infinite_column(frame: Any) -> str | None:
-    """The name of the first column of a frame with an infinite number."""
-    columns, _ = _columns(frame, "X")
-    return next((name for name, cells in columns if isinstance(cells, np.ndarray) and np.isinf(cells).any()), None)
 
 
 def labels_of(data: Any, name: str) -> str | None:

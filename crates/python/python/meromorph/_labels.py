@@ -71,7 +71,7 @@ def _whole(values: list[int]) -> np.ndarray:
 
 def _labels(labels: Any, call: str) -> np.ndarray:
     """Labels of one kind: texts, truth values or numbers."""
-    # NumPy would make texts of numbers beside texts, and numbers of truth values beside numbers.
+    # NumPy would make texts of numbers among texts, and numbers of truth values among numbers.
     array = np.array(labels, dtype=object) if isinstance(labels, (list, tuple)) else np.asarray(labels)
     if array.ndim != 1:
         raise ValueError(f"{call}: labels: got an array with {array.ndim} dimensions, expected one")
@@ -104,7 +104,7 @@ def _of_objects(cells: list[Any], call: str) -> np.ndarray:
             got = f"got a label of type {type(cell).__name__}"
             raise ValueError(f"{call}: row {row}: {got}, expected a text, a number or a truth value")
         if kind != kinds[0]:
-            got = f"got one of the {kind} beside {kinds[0]}"
+            got = f"got one of the {kind} among {kinds[0]}"
             raise ValueError(f"{call}: labels: row {row}: {got}, expected labels of one kind")
     if not cells or kinds[0] == "texts":
         return np.array(cells, dtype=str)
@@ -113,7 +113,7 @@ def _of_objects(cells: list[Any], call: str) -> np.ndarray:
     if all(isinstance(cell, (int, np.integer)) for cell in cells):
         return _whole([int(cell) for cell in cells])
     _check_finite(np.array([float(cell) for cell in cells]), call)
-    # Whole numbers beside others are compared as they are: doubles would make one of some.
+    # Whole numbers among others are compared as they are: doubles would make one of some.
     return np.array([cell.item() if isinstance(cell, np.generic) else cell for cell in cells], dtype=object)
 
 

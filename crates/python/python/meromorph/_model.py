@@ -12,6 +12,7 @@ import numpy as np
 
 from . import _engine
 from ._checked import name_of_device, warn, whole
+from ._files import write
 from ._frames import labels_of, table_of
 from ._progress import watcher
 from ._waiting import Stoppable, awaited
@@ -36,7 +37,7 @@ class Predictions:
     bottom: np.ndarray | None = None
     gap: np.ndarray | None = None
     fault: np.ndarray | None = None
-    #: Ends of the interval that was asked for.
+    #: Ends of the interval at the given level.
     lower: np.ndarray | None = None
     upper: np.ndarray | None = None
     #: (row, column, what was noticed), rows from 0.
@@ -172,16 +173,7 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, which the command, the browser and this package read: whole or not at all."""
-        path = os.fsdecode(path)
-        part = f"{path}.{os.getpid()}.part"
-        try:
-            with open(part, "wb") as file:
-                file.write(self.to_bytes())
-            os.replace(part, path)
-        except BaseException:
-            if os.path.exists(part):
-                os.remove(part)
-            raise
+        write(path, self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file."""

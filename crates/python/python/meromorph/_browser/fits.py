@@ -63,7 +63,7 @@ class Columns:
         levels, places = np.unique(np.asarray(self._columns[each]), return_inverse=True)
         counts = np.bincount(places)
         most, order = counts.max(), np.argsort(places, kind="stable")
-        # The place of each row among those of its level; the last row stands for those that are lacking.
+        # The place of each row among those of its level; the last row is for those that are lacking.
         at = np.minimum(np.arange(most), counts[:, None] - 1) + (np.cumsum(counts) - counts)[:, None]
         stacked = {name: self.numbers(name)[order][at].ravel() for name in self._columns if name != each}
         lacking = np.arange(most) >= counts[:, None]
